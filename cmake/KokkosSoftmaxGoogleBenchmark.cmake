@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# benchmark::benchmark: the installed Google Benchmark, else a pinned release.
+include_guard(DIRECTORY)
+find_package(benchmark QUIET)
+if(NOT TARGET benchmark::benchmark)
+  message(STATUS "Google Benchmark was not found: downloading release 1.9.1 (some seconds; without a "
+    "network install libbenchmark-dev or set benchmark_ROOT)")
+  include(FetchContent)
+  if(POLICY CMP0135)
+    cmake_policy(SET CMP0135 NEW)
+  endif()
+  FetchContent_Declare(googlebenchmark
+    URL https://github.com/google/benchmark/archive/refs/tags/v1.9.1.tar.gz
+    URL_HASH SHA256=32131c08ee31eeff2c8968d7e874f3cb648034377dfc32a4c377fa8796d84981)
+  set(BENCHMARK_ENABLE_TESTING OFF CACHE BOOL "" FORCE)
+  set(BENCHMARK_ENABLE_INSTALL OFF CACHE BOOL "" FORCE)
+  set(BENCHMARK_ENABLE_WERROR OFF CACHE BOOL "" FORCE)
+  FetchContent_MakeAvailable(googlebenchmark)
+endif()
+
+# Executables for a GPU get copied to another machine: a shared library goes along, beside them.
+get_target_property(_kokkossoftmax_type benchmark::benchmark TYPE)
+get_target_property(_kokkossoftmax_imported benchmark::benchmark IMPORTED)
+if(Kokkos_ENABLE_CUDA AND _kokkossoftmax_imported AND _kokkossoftmax_type STREQUAL "SHARED_LIBRARY")
+  get_target_property(_kokkossoftmax_configuration benchmark::benchmark IMPORTED_CONFIGURATIONS)
+  list(GET _kokkossoftmax_configuration 0 _kokkossoftmax_configuration)
+  get_target_property(_kokkossoftmax_file benchmark::benchmark
+    IMPORTED_LOCATION_${_kokkossoftmax_configuration})
+  get_target_property(_kokkossoftmax_soname benchmark::benchmark
+    IMPORTED_SONAME_${_kokkossoftmax_configuration})
+  if(_kokkossoftmax_file AND _kokkossoftmax_soname)
+    configure_file("${_kokkossoftmax_file}" "${PROJECT_BINARY_DIR}/perf_tests/${_kokkossoftmax_soname}" COPYONLY)
+    list(APPEND CMAKE_BUILD_RPATH "$ORIGIN")
+  endif()
+endif()

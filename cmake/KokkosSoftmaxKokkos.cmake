@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Finds Kokkos, checks that it serves, and offers
+#   kokkossoftmax_compile_with_kokkos(<target>...)
+# for every target that includes Kokkos. Include at directory scope (targets of packages live there).
+include_guard(DIRECTORY)
+
+set(KokkosSoftmax_KOKKOS_MINIMUM 4.7)
+set(KokkosSoftmax_KOKKOS_BELOW 6)
+
+# ---- Where it comes from
+set(_kokkossoftmax_kokkos_dir "")
+set(_kokkossoftmax_kernels_dir "")
+if(KokkosSoftmax_BOOTSTRAP)
+  include("${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxBootstrap.cmake")
+  kokkossoftmax_bootstrap(_kokkossoftmax_kokkos_dir _kokkossoftmax_kernels_dir)
+endif()
+if(_kokkossoftmax_kokkos_dir)
+  set(Kokkos_DIR "${_kokkossoftmax_kokkos_dir}" CACHE PATH "Where KokkosConfig.cmake is" FORCE)
+  set(_KokkosSoftmax_CHOSEN_DIR "${_kokkossoftmax_kokkos_dir}" CACHE INTERNAL "Kokkos_DIR if the bootstrap set it")
+elseif((Kokkos_ROOT OR DEFINED ENV{Kokkos_ROOT}) AND Kokkos_DIR STREQUAL "${_KokkosSoftmax_CHOSEN_DIR}")
+  unset(Kokkos_DIR CACHE) # of an earlier configure without Kokkos_ROOT
+  unset(KokkosKernels_DIR CACHE)
+endif()
+
+# separable_compilation: Kokkos' launch compiler only for the targets that ask for it, below.
+find_package(Kokkos QUIET COMPONENTS separable_compilation)
+if(NOT Kokkos_FOUND)
+  message(FATAL_ERROR "Kokkos was not found (KokkosSoftmax needs Kokkos >= "
+    "${KokkosSoftmax_KOKKOS_MINIMUM}, below ${KokkosSoftmax_KOKKOS_BELOW}); give one with "
+    "-DKokkos_ROOT=DIR (`spack install kokkos cxxstd=20` makes one), or have it installed into .deps/ "
+    "with -DKokkosSoftmax_BOOTSTRAP=ON.")
+endif()
+message(STATUS "Kokkos ${Kokkos_VERSION} in ${Kokkos_DIR}: ${Kokkos_DEVICES} ${Kokkos_ARCH}")
+
+# ---- Whether it serves
+if(Kokkos_VERSION VERSION_LESS KokkosSoftmax_KOKKOS_MINIMUM
+   OR Kokkos_VERSION VERSION_GREATER_EQUAL KokkosSoftmax_KOKKOS_BELOW)
+  message(FATAL_ERROR "Kokkos ${Kokkos_VERSION} in ${Kokkos_DIR} is not supported (KokkosSoftmax needs "
+    "Kokkos >= ${KokkosSoftmax_KOKKOS_MINIMUM}, below ${KokkosSoftmax_KOKKOS_BELOW}); give another one "
+    "with -DKokkos_ROOT=DIR.")
+endif()
+if(Kokkos_CXX_STANDARD AND Kokkos_CXX_STANDARD LESS 20)
+  message(FATAL_ERROR "Kokkos in ${Kokkos_DIR} was built for C++${Kokkos_CXX_STANDARD} (KokkosSoftmax "
+    "needs C++20); rebuild it with -DCMAKE_CXX_STANDARD=20 (Spack: kokkos cxxstd=20) or give another "
+    "one with -DKokkos_ROOT=DIR.")
+endif()
+
+# ---- CUDA
+set(_kokkossoftmax_launcher FALSE)
+if(Kokkos_ENABLE_CUDA)
+  if(NOT CUDAToolkit_FOUND)
+    find_package(CUDAToolkit QUIET)
+  endif()
+  if(Kokkos_VERSION VERSION_LESS 4.7.1 AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 13)
+    if(NOT Kokkos_ENABLE_IMPL_VIEW_LEGACY)
+      message(FATAL_ERROR "Kokkos ${Kokkos_VERSION} in ${Kokkos_DIR} does not work with CUDA "
+        "${CUDAToolkit_VERSION} (its Views have another layout on the device than on the host, and "
+        "kernels silently write nowhere); use Kokkos >= 4.7.1, or CUDA 12, or build it with "
+        "-DKokkos_ENABLE_IMPL_VIEW_LEGACY=ON.")
+    endif()
+    target_compile_options(Kokkos::kokkoscore INTERFACE
+      "$<$<COMPILE_LANGUAGE:CXX,CUDA>:SHELL:-include \"${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxCuda13Compat.hpp\">")
+  endif()
+  # Not with Kokkos_ENABLE_COMPILE_AS_CMAKE_LANGUAGE, CXX=nvcc_wrapper or a Clang that compiles CUDA.
+  kokkos_compiler_is_nvcc(_kokkossoftmax_compiler_is_nvcc "${CMAKE_CXX_COMPILER}")
+  if(NOT Kokkos_COMPILE_LANGUAGE STREQUAL "CUDA" AND NOT _kokkossoftmax_compiler_is_nvcc
+     AND NOT Kokkos_CXX_COMPILER_ID STREQUAL "Clang")
+    set(_kokkossoftmax_launcher TRUE)
+  endif()
+  if((_kokkossoftmax_launcher OR _kokkossoftmax_compiler_is_nvcc) AND CMAKE_CXX_STANDARD GREATER 20
+     AND CUDAToolkit_NVCC_EXECUTABLE)
+    execute_process(COMMAND "${CUDAToolkit_NVCC_EXECUTABLE}" --help
+      OUTPUT_VARIABLE _kokkossoftmax_nvcc_help ERROR_QUIET)
+    if(NOT _kokkossoftmax_nvcc_help MATCHES "c\\+\\+${CMAKE_CXX_STANDARD}")
+      message(FATAL_ERROR "CMAKE_CXX_STANDARD=${CMAKE_CXX_STANDARD} cannot be compiled for CUDA (nvcc "
+        "${CUDAToolkit_VERSION} has no -std=c++${CMAKE_CXX_STANDARD}); set -DCMAKE_CXX_STANDARD=20 or "
+        "leave it out.")
+    endif()
+  endif()
+endif()
+if(Kokkos_COMPILE_LANGUAGE STREQUAL "CUDA")
+  if(NOT CMAKE_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES ${Kokkos_CUDA_ARCHITECTURES})
+  endif()
+  enable_language(CUDA)
+elseif(Kokkos_COMPILE_LANGUAGE STREQUAL "HIP")
+  if(NOT CMAKE_HIP_ARCHITECTURES)
+    set(CMAKE_HIP_ARCHITECTURES ${Kokkos_HIP_ARCHITECTURES})
+  endif()
+  enable_language(HIP)
+endif()
+
+# kokkossoftmax_compile_with_kokkos(<target>...): links Kokkos privately and has the target's sources
+# compiled and linked as this Kokkos wants it: by nvcc through Kokkos' launch compiler, in the language
+# CUDA or HIP, or as any other C++. Call it in the target's directory, after its sources are given.
+function(kokkossoftmax_compile_with_kokkos)
+  foreach(target IN LISTS ARGN)
+    target_compile_features(${target} PRIVATE cxx_std_20)
+    target_link_libraries(${target} PRIVATE Kokkos::kokkos)
+    set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+    if(_kokkossoftmax_launcher)
+      kokkos_compilation(TARGET ${target})
+    elseif(Kokkos_COMPILE_LANGUAGE AND NOT Kokkos_COMPILE_LANGUAGE STREQUAL "CXX")
+      get_target_property(sources ${target} SOURCES)
+      list(FILTER sources INCLUDE REGEX "\\.(cpp|cxx|cc)$")
+      set_source_files_properties(${sources} TARGET_DIRECTORY ${target}
+        PROPERTIES LANGUAGE ${Kokkos_COMPILE_LANGUAGE})
+      string(TOLOWER "${Kokkos_COMPILE_LANGUAGE}" prefix)
+      set(known OFF)
+      if("${prefix}_std_20" IN_LIST CMAKE_${Kokkos_COMPILE_LANGUAGE}_COMPILE_FEATURES)
+        set(known ON)
+      else() # CMake before 3.25.2 doesn't know that nvcc has it, and takes its default
+        target_compile_options(${target} PRIVATE
+          $<$<COMPILE_LANGUAGE:${Kokkos_COMPILE_LANGUAGE}>:-std=c++20>)
+      endif()
+      set_target_properties(${target} PROPERTIES
+        LINKER_LANGUAGE ${Kokkos_COMPILE_LANGUAGE}
+        ${Kokkos_COMPILE_LANGUAGE}_STANDARD 20
+        ${Kokkos_COMPILE_LANGUAGE}_STANDARD_REQUIRED ${known}
+        ${Kokkos_COMPILE_LANGUAGE}_EXTENSIONS OFF)
+    endif()
+  endforeach()
+endfunction()
+
+# ---- Kokkos Kernels: optional, for comparisons in perf_tests; the target Kokkos::kokkoskernels
+if(KokkosSoftmax_ENABLE_PERF_TESTS)
+  if(_kokkossoftmax_kernels_dir)
+    set(KokkosKernels_DIR "${_kokkossoftmax_kernels_dir}" CACHE PATH "Where KokkosKernelsConfig.cmake is" FORCE)
+  endif()
+  # Its package finds Kokkos again, without the component, which would turn the launch compiler on
+  # for every target.
+  set(Kokkos_LAUNCH_COMPILER OFF)
+  find_package(KokkosKernels QUIET)
+  if(KokkosKernels_FOUND)
+    message(STATUS "Kokkos Kernels in ${KokkosKernels_DIR}")
+  endif()
+endif()
