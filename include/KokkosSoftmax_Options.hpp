@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_OPTIONS_HPP
+#define KOKKOSSOFTMAX_OPTIONS_HPP
+
+#include <string_view>
+
+namespace KokkosSoftmax {
+
+/// What a row without any probability (every entry -inf) gives.
+enum class EmptyRows {
+  nan,  ///< NaN, as SciPy and PyTorch
+  zero  ///< softmax 0 and log_softmax -inf in the whole row
+};
+
+/// How the rows are computed. `automatic` chooses by execution space, types, extents and strides;
+/// any other value forces one schedule, and a shape that it can't serve throws.
+enum class Algorithm {
+  automatic,
+  subgroup,         ///< several rows a team, a row in the registers of a vector's lanes
+  fused_registers,  ///< a row in the registers of one team: one read, one write
+  fused_scratch,    ///< a row in one team's level-0 scratch memory: one read, one write
+  online,           ///< chunks with rescaling of (max, sum); the second pass runs backwards
+  column,           ///< reduction along a strided axis, coalesced over the rows beside it
+  host              ///< host execution spaces: threads over rows, wide rows split over threads
+};
+
+/// The name as it stands in kernel labels and messages, for example "fused_registers".
+constexpr std::string_view to_string(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::automatic:
+      return "automatic";
+    case Algorithm::subgroup:
+      return "subgroup";
+    case Algorithm::fused_registers:
+      return "fused_registers";
+    case Algorithm::fused_scratch:
+      return "fused_scratch";
+    case Algorithm::online:
+      return "online";
+    case Algorithm::column:
+      return "column";
+    case Algorithm::host:
+      return "host";
+  }
+  return "unknown";
+}
+
+/// Options of every function of the library; an aggregate, so that a call names what it changes:
+/// `softmax(exec, x, y, {.axis = 0, .scale = 0.5})`.
+struct Options {
+  /// The axis that is reduced, 0 to rank - 1; a negative one counts from the last.
+  int axis = -1;
+  /// The function is applied to scale * x, rounded once to the type that is computed in (float for
+  /// float, double for double). A temperature T is scale = 1 / T; softmin is scale = -1; 0 is taken
+  /// as its limit from above: finite entries count alike, and -inf still counts for nothing.
+  double scale = 1.0;
+  EmptyRows empty_rows = EmptyRows::nan;
+  Algorithm algorithm = Algorithm::automatic;
+  /// The same bits for a row whatever stands beside it: number of rows, position, alignment,
+  /// execution space instance. Costs speed on rows that would otherwise be read in wide loads.
+  bool reproducible = false;
+};
+
+}  // namespace KokkosSoftmax
+
+#endif

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_IMPL_ARGUMENTS_HPP
+#define KOKKOSSOFTMAX_IMPL_ARGUMENTS_HPP
+
+/// \file
+/// Everything that is checked before a kernel runs. Messages read PROBLEM (WHY) SUGGESTION.
+
+#include <KokkosSoftmax_Options.hpp>
+#include <Kokkos_Core.hpp>
+#include <cmath>
+#include <impl/KokkosSoftmax_Launch.hpp>
+#include <impl/KokkosSoftmax_Overlap.hpp>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace KokkosSoftmax::Impl {
+
+template <class T>
+inline constexpr bool is_supported_value = std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+template <class Exec, class V>
+inline constexpr bool is_accessible_from =
+    Kokkos::SpaceAccessibility<Exec, typename V::memory_space>::accessible;
+
+/// The conditions on types, each with a sentence that names the function and the argument.
+/// `y_rank_less` is how many axes the output y has less than x.
+#define KOKKOSSOFTMAX_IMPL_CHECK_TYPES(function, Exec, X, y_name, Y, y_rank_less)               \
+  static_assert(Kokkos::is_execution_space_v<Exec>,                                             \
+                "KokkosSoftmax::" function ": exec must be an instance of an execution space"); \
+  static_assert(Kokkos::is_view_v<X>, "KokkosSoftmax::" function ": x must be a Kokkos::View"); \
+  static_assert(Kokkos::is_view_v<Y>,                                                           \
+                "KokkosSoftmax::" function ": " y_name " must be a Kokkos::View");              \
+  static_assert(X::rank() >= 1 && X::rank() <= 4,                                               \
+                "KokkosSoftmax::" function ": x must have rank 1 to 4");                        \
+  static_assert(Y::rank() + y_rank_less == X::rank(),                                           \
+                "KokkosSoftmax::" function ": " y_name                                          \
+                " must have the rank of x (less one for logsumexp)");                           \
+  static_assert(KokkosSoftmax::Impl::is_supported_value<typename X::non_const_value_type>,      \
+                "KokkosSoftmax::" function ": the value type of x must be float or double");    \
+  static_assert(std::is_same_v<typename Y::value_type, typename X::non_const_value_type>,       \
+                "KokkosSoftmax::" function ": " y_name                                          \
+                " must have the value type of x, without const");                               \
+  static_assert(KokkosSoftmax::Impl::is_accessible_from<Exec, X>,                               \
+                "KokkosSoftmax::" function ": the memory of x is not accessible from exec");    \
+  static_assert(KokkosSoftmax::Impl::is_accessible_from<Exec, Y>,                               \
+                "KokkosSoftmax::" function ": the memory of " y_name                            \
+                " is not accessible from exec")
+
+template <class... Parts>
+[[noreturn]] void throw_invalid(Operation operation, const Parts&... parts) {
+  std::ostringstream message;
+  message << "KokkosSoftmax::" << to_string(operation) << ": ";
+  (message << ... << parts);
+  throw std::invalid_argument(message.str());
+}
+
+template <class V>
+std::string extents_of(const V& view) {
+  std::ostringstream text;
+  text << "(";
+  for (std::size_t d = 0; d < V::rank(); ++d) text << (d == 0 ? "" : ", ") << view.extent(d);
+  text << ")";
+  return text.str();
+}
+
+/// The axis in [0, rank).
+inline int checked_axis(Operation operation, int axis, int rank) {
+  if (axis < -rank || axis >= rank)
+    throw_invalid(operation, "axis = ", axis, " is out of range (x has rank ", rank,
+                  "): give an axis from ", -rank, " to ", rank - 1);
+  return axis < 0 ? axis + rank : axis;
+}
+
+inline void check_scale(Operation operation, double scale) {
+  if (!std::isfinite(scale))
+    throw_invalid(operation, "scale = ", scale, " is not finite: give a finite scale");
+}
+
+template <class X, class Y>
+void check_extents(Operation operation, const X& x, const char* y_name, const Y& y, int axis) {
+  constexpr bool one_value_a_row = Y::rank() + 1 == X::rank();
+  bool same = true;
+  for (int d = 0, e = 0; d < static_cast<int>(X::rank()); ++d) {
+    if (one_value_a_row && d == axis) continue;
+    same = same && x.extent(d) == y.extent(e++);
+  }
+  if (!same)
+    throw_invalid(operation, "the extents ", extents_of(y), " of ", y_name, " don't fit x ",
+                  extents_of(x), " with axis = ", axis, ": give ", y_name,
+                  one_value_a_row ? " the extents of x without that axis" : " the extents of x");
+}
+
+template <class Tx, class Ty>
+void check_overlap(Operation operation, const char* y_name, const RowProblem<Tx, Ty>& problem) {
+  if (problem.columns == 0 || in_place(problem) || !overlap(problem)) return;
+  throw_invalid(operation, "x at ", static_cast<const void*>(problem.x), " and ", y_name, " at ",
+                static_cast<const void*>(problem.y),
+                " overlap (only the very same View may be both input and output): give ", y_name,
+                " memory of its own");
+}
+
+/// Checks the values of the arguments and runs the operation; nothing is written where it throws.
+template <Operation operation, class Exec, class X, class Y>
+void check_and_launch(const Exec& exec, const X& x, const char* y_name, const Y& y,
+                      const Options& options) {
+  const int axis = checked_axis(operation, options.axis, static_cast<int>(X::rank()));
+  check_scale(operation, options.scale);
+  check_extents(operation, x, y_name, y, axis);
+  const auto problem = make_row_problem(x, y, axis);
+  const bool nothing_to_write =
+      problem.rows == 0 || (problem.columns == 0 && operation != Operation::logsumexp);
+  if (nothing_to_write) return;
+  check_overlap(operation, y_name, problem);
+  launch<operation>(exec, problem, options);
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_IMPL_OVERLAP_HPP
+#define KOKKOSSOFTMAX_IMPL_OVERLAP_HPP
+
+/// \file
+/// Whether two strided arrays share an element. Spans that cross are not enough to say so: the two
+/// halves of each row of a wider matrix are disjoint.
+
+#include <algorithm>
+#include <array>
+#include <impl/KokkosSoftmax_RowProblem.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// One term of an address in bytes: stride * k, first <= k <= last, stride > 0.
+struct AddressTerm {
+  std::int64_t stride;
+  std::int64_t first;
+  std::int64_t last;
+};
+
+/// Whether the terms can sum to `target`. Takes the largest stride first and tries only the k that
+/// leave the rest a chance: one or two for arrays whose axes nest. Where they don't nest the search
+/// gives up after `budget` steps and says yes.
+inline bool terms_reach(const AddressTerm* term, const AddressTerm* end, std::int64_t target,
+                        int& budget) {
+  if (--budget < 0) return true;
+  if (term == end) return target == 0;
+  std::int64_t rest_low = 0, rest_high = 0;
+  for (auto rest = term + 1; rest != end; ++rest) {
+    rest_low += rest->stride * rest->first;
+    rest_high += rest->stride * rest->last;
+  }
+  const auto floor_div = [](std::int64_t a, std::int64_t b) {
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+  };
+  const std::int64_t low = std::max(term->first, -floor_div(rest_high - target, term->stride));
+  const std::int64_t high = std::min(term->last, floor_div(target - rest_low, term->stride));
+  for (std::int64_t k = low; k <= high; ++k)
+    if (terms_reach(term + 1, end, target - k * term->stride, budget)) return true;
+  return false;
+}
+
+/// True where an element of x and an element of y share a byte, or where that can't be excluded.
+template <class Tx, class Ty>
+bool overlap(const RowProblem<Tx, Ty>& p) {
+  // x + (terms of x) = y + (terms of y) + (bytes inside an element): an axis with the same stride
+  // in both is one term in the difference of its two indices, any other axis is two.
+  std::array<AddressTerm, 2 * 4 + 1> terms{};
+  int count = 0;
+  const auto add_axis = [&](std::int64_t x_extent, std::int64_t x_stride, std::int64_t y_extent,
+                            std::int64_t y_stride) {
+    x_stride *= sizeof(Tx);
+    y_stride *= sizeof(Ty);
+    if (x_stride == y_stride && x_extent == y_extent) {
+      if (x_extent > 1 && x_stride > 0) terms[count++] = {x_stride, 1 - x_extent, x_extent - 1};
+      return;
+    }
+    if (x_extent > 1 && x_stride > 0) terms[count++] = {x_stride, 0, x_extent - 1};
+    if (y_extent > 1 && y_stride > 0) terms[count++] = {y_stride, 1 - y_extent, 0};
+  };
+  for (int d = 0; d < p.outer_rank; ++d)
+    add_axis(p.outer[d].extent, p.outer[d].x_stride, p.outer[d].extent, p.outer[d].y_stride);
+  add_axis(p.columns, p.x_column_stride, p.y_column_stride == 0 ? 1 : p.columns, p.y_column_stride);
+  terms[count++] = {1, 1 - static_cast<std::int64_t>(sizeof(Ty)),
+                    static_cast<std::int64_t>(sizeof(Tx)) - 1};
+  const auto longer_stride = [](const AddressTerm& a, const AddressTerm& b) {
+    return a.stride > b.stride;
+  };
+  std::stable_sort(terms.begin(), terms.begin() + count, longer_stride);
+  const std::int64_t distance =
+      reinterpret_cast<std::intptr_t>(p.y) - reinterpret_cast<std::intptr_t>(p.x);
+  int budget = 10000;
+  return terms_reach(terms.data(), terms.data() + count, distance, budget);
+}
+
+/// x and y are the same elements in the same order.
+template <class Tx, class Ty>
+bool in_place(const RowProblem<Tx, Ty>& p) {
+  if (static_cast<const void*>(p.x) != static_cast<const void*>(p.y)) return false;
+  if (sizeof(Tx) != sizeof(Ty)) return false;
+  bool same = p.columns == 1 || p.x_column_stride == p.y_column_stride;
+  for (int d = 0; d < p.outer_rank; ++d) same = same && p.outer[d].x_stride == p.outer[d].y_stride;
+  return same;
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_IMPL_ROWPROBLEM_HPP
+#define KOKKOSSOFTMAX_IMPL_ROWPROBLEM_HPP
+
+/// \file
+/// Views of any rank, layout and axis brought to one form, rows of columns, so that the library is
+/// compiled once per execution space and value type and not once per kind of View.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace KokkosSoftmax::Impl {
+
+/// One of the axes beside the reduced one; strides in elements.
+struct OuterAxis {
+  std::int64_t extent;
+  std::int64_t x_stride;
+  std::int64_t y_stride;
+};
+
+/// `rows` independent rows of `columns` entries. Row r is found by taking r apart into the outer
+/// axes, last axis fastest. The outer axes are sorted so that neighbouring rows are neighbours in
+/// the memory of x wherever that is possible, and merged wherever they are one run.
+template <class Tx, class Ty>
+struct RowProblem {
+  static constexpr int max_outer_rank = 3;
+
+  const Tx* x = nullptr;
+  Ty* y = nullptr;
+  std::int64_t rows = 1;
+  std::int64_t columns = 0;
+  std::int64_t x_column_stride = 1;
+  std::int64_t y_column_stride = 1;  // 0 where y holds one value a row
+  int outer_rank = 1;
+  OuterAxis outer[max_outer_rank] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
+};
+
+/// Sorts the axes by their stride in x, slowest first, and merges the ones that are one run in both
+/// x and y; returns how many are left (at least one).
+template <std::size_t max_rank>
+int normalize_outer_axes(std::array<OuterAxis, max_rank>& axes, int count) {
+  auto last = std::remove_if(axes.begin(), axes.begin() + count,
+                             [](const OuterAxis& axis) { return axis.extent == 1; });
+  std::stable_sort(axes.begin(), last,
+                   [](const OuterAxis& a, const OuterAxis& b) { return a.x_stride > b.x_stride; });
+  if (last == axes.begin()) *last++ = {1, 0, 0};
+  auto merged = axes.begin();
+  for (auto axis = merged + 1; axis != last; ++axis) {
+    const bool one_run = merged->x_stride == axis->extent * axis->x_stride &&
+                         merged->y_stride == axis->extent * axis->y_stride;
+    if (one_run)
+      *merged = {merged->extent * axis->extent, axis->x_stride, axis->y_stride};
+    else
+      *++merged = *axis;
+  }
+  return static_cast<int>(merged - axes.begin()) + 1;
+}
+
+/// x has rank 1 to 4 and y the same rank, or one less (without the axis) where y holds one value a
+/// row. `axis` is in [0, rank).
+template <class X, class Y>
+auto make_row_problem(const X& x, const Y& y, int axis) {
+  constexpr int rank = static_cast<int>(X::rank());
+  constexpr bool one_value_a_row = Y::rank() + 1 == X::rank();
+  RowProblem<typename X::non_const_value_type, typename Y::value_type> problem;
+  problem.x = x.data();
+  problem.y = y.data();
+  problem.columns = static_cast<std::int64_t>(x.extent(axis));
+  problem.x_column_stride = static_cast<std::int64_t>(x.stride(axis));
+  problem.y_column_stride = 0;
+  if constexpr (!one_value_a_row)
+    problem.y_column_stride = static_cast<std::int64_t>(y.stride(axis));
+
+  std::array<OuterAxis, 4> axes{};
+  int count = 0;
+  for (int d = 0; d < rank; ++d) {
+    if (d == axis) continue;
+    std::int64_t y_stride = 0;
+    if constexpr (Y::rank() > 0)
+      y_stride = static_cast<std::int64_t>(y.stride(one_value_a_row && d > axis ? d - 1 : d));
+    axes[count++] = {static_cast<std::int64_t>(x.extent(d)), static_cast<std::int64_t>(x.stride(d)),
+                     y_stride};
+    problem.rows *= static_cast<std::int64_t>(x.extent(d));
+  }
+  problem.outer_rank = normalize_outer_axes(axes, count);
+  std::copy_n(axes.begin(), problem.outer_rank, problem.outer);
+  return problem;
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

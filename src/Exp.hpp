@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_EXP_HPP
+#define KOKKOSSOFTMAX_SRC_EXP_HPP
+
+/// \file
+/// exp(v - max v), the one function all the arithmetic is in. Written from additions,
+/// multiplications and integer shifts, so that it is the same on every backend and compilers
+/// vectorize it on the host.
+
+#include <Kokkos_Core.hpp>
+#include <cmath>
+#include <cstdint>
+
+namespace KokkosSoftmax::Impl {
+
+/// a * b + c, in one rounding where the machine has an instruction for that. (A call to std::fma
+/// without one is emulated, a hundred times slower; nothing below depends on the single rounding.)
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T multiply_add(T a, T b, T c) {
+  KOKKOS_IF_ON_DEVICE((return Kokkos::fma(a, b, c);))
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  KOKKOS_IF_ON_HOST((return std::fma(a, b, c);))
+#else
+  KOKKOS_IF_ON_HOST((return a * b + c;))
+#endif
+}
+
+/// The larger of the two; `a` where b is NaN.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T larger(T a, T b) {
+  KOKKOS_IF_ON_DEVICE((return Kokkos::fmax(a, b);))
+  KOKKOS_IF_ON_HOST((return a < b ? b : a;))  // one instruction, and vectorizes; fmax does neither
+}
+
+/// exp(x) = 2^n exp(r), n = round(x log2(e)), r = x - n ln(2), |r| <= ln(2) / 2 (Cody and Waite,
+/// Software Manual for the Elementary Functions, 1980). ln(2) is split in two: n * ln2_high is
+/// exact. The polynomials are minimax fits of (exp(r) - 1 - r) / r^2 on that interval, highest
+/// power first.
+template <class T>
+struct ExpConstants;
+
+template <>
+struct ExpConstants<float> {
+  using Bits = std::uint32_t;
+  static constexpr int mantissa_bits = 23;
+  /// Adding 1.5 * 2^23 rounds to an integer; with 127 more, the low bits are the exponent of 2^n.
+  static constexpr float round_and_bias = 12582912.0f + 127.0f;
+  static constexpr float log2_e = 1.44269504f;
+  static constexpr float ln2_high = 0.693359375f;  // 355 / 512
+  static constexpr float ln2_low = -2.12194440e-4f;
+  static constexpr float lowest = -88.0f;  // below, exp(x) is not a normal number and 0 is given
+  /// References below `fine_limit` are rounded to multiples of 1 / 512 = ulp(fine_round).
+  static constexpr float fine_limit = 8192.0f;
+  static constexpr float fine_round = 24576.0f;
+  KOKKOS_FORCEINLINE_FUNCTION static float polynomial(float r) {
+    float q = 8.31239848e-3f;
+    q = multiply_add(q, r, 4.18912817e-2f);
+    q = multiply_add(q, r, 1.66671194e-1f);
+    q = multiply_add(q, r, 4.99992238e-1f);
+    q = multiply_add(q, r, 1.0f);
+    return multiply_add(q, r, 1.0f);
+  }
+};
+
+template <>
+struct ExpConstants<double> {
+  using Bits = std::uint64_t;
+  static constexpr int mantissa_bits = 52;
+  static constexpr double round_and_bias = 6755399441055744.0 + 1023.0;
+  static constexpr double log2_e = 1.4426950408889634;
+  static constexpr double ln2_high = 0.693145751953125;  // 22713 / 2^15
+  static constexpr double ln2_low = 1.42860682030941723212e-6;
+  static constexpr double lowest = -709.0;
+  static constexpr double fine_limit = 68719476736.0;   // 2^36
+  static constexpr double fine_round = 206158430208.0;  // 1.5 * 2^37, whose ulp is 2^-15
+  KOKKOS_FORCEINLINE_FUNCTION static double polynomial(double r) {
+    double q = 2.7476372799289511e-7;
+    q = multiply_add(q, r, 2.7635405510742016e-6);
+    q = multiply_add(q, r, 2.4801935394185109e-5);
+    q = multiply_add(q, r, 1.9841184331107216e-4);
+    q = multiply_add(q, r, 1.3888888510232525e-3);
+    q = multiply_add(q, r, 8.3333333714735843e-3);
+    q = multiply_add(q, r, 4.1666666668168119e-2);
+    q = multiply_add(q, r, 1.6666666666610371e-1);
+    q = multiply_add(q, r, 4.9999999999998279e-1);
+    q = multiply_add(q, r, 1.0);
+    return multiply_add(q, r, 1.0);
+  }
+};
+
+/// 2^n, where `rounded` is n + round_and_bias.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T power_of_two(T rounded) {
+  using Bits = typename ExpConstants<T>::Bits;
+  return Kokkos::bit_cast<T>(
+      static_cast<Bits>(Kokkos::bit_cast<Bits>(rounded) << ExpConstants<T>::mantissa_bits));
+}
+
+/// exp(v - reference) to an ulp or two however far v is below the reference. Rounding v - reference
+/// alone would cost a float 20 ulp at v - reference = -80. So the reference is rounded to a number
+/// of few bits, to which n * ln(2)_high is added without error; v minus that sum is then exact.
+/// Large references (>= fine_limit) are subtracted first instead: next to them v - reference is
+/// exact by Sterbenz' lemma.
+template <class T>
+class PreciseExp {
+  using C = ExpConstants<T>;
+
+ public:
+  /// A reference for entries whose maximum is `max`: equal to it up to 1 / 1024.
+  KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) {
+    return Kokkos::abs(max) < C::fine_limit ? (max + C::fine_round) - C::fine_round : max;
+  }
+
+  /// -inf as the reference (no entry, or all -inf) gives 0 for every -inf.
+  KOKKOS_FORCEINLINE_FUNCTION explicit PreciseExp(T reference) {
+    const bool fine = Kokkos::abs(reference) < C::fine_limit;
+    const bool empty = reference == -Kokkos::Experimental::infinity_v<T>;
+    m_first = fine || empty ? T(0) : reference;
+    m_second = fine ? reference : T(0);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
+    const T u = v - m_first;
+    const T difference = u - m_second;  // rounded: only good enough to find n
+    const T rounded = multiply_add(difference, C::log2_e, C::round_and_bias);
+    const T n = rounded - C::round_and_bias;
+    const T r = multiply_add(n, -C::ln2_low, u - multiply_add(n, C::ln2_high, m_second));
+    const T e = C::polynomial(r) * power_of_two(rounded);
+    return difference < C::lowest ? T(0) : e;  // NaN stays NaN
+  }
+
+ private:
+  T m_first;
+  T m_second;
+};
+
+/// exp(v - reference) where only a sum of such terms matters: a rounding of v - reference weighs
+/// little there, because terms far below the reference are small.
+template <class T>
+class SummandExp {
+  using C = ExpConstants<T>;
+
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) { return max; }
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit SummandExp(T reference) : m_reference(reference) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
+    // inf - inf would be NaN, but a row with +inf has the log-sum-exp +inf
+    return exp(v == m_reference ? T(0) : v - m_reference);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION static T exp(T x) {
+    if constexpr (std::is_same_v<T, float>) {
+      KOKKOS_IF_ON_DEVICE((return Kokkos::exp2(x * C::log2_e);))  // one instruction on GPUs
+    }
+    const T rounded = multiply_add(x, C::log2_e, C::round_and_bias);
+    const T n = rounded - C::round_and_bias;
+    const T r = multiply_add(n, -C::ln2_low, multiply_add(n, -C::ln2_high, x));
+    const T e = C::polynomial(r) * power_of_two(rounded);
+    return x < C::lowest ? T(0) : e;
+  }
+
+  T m_reference;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

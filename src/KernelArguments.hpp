@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_KERNELARGUMENTS_HPP
+#define KOKKOSSOFTMAX_SRC_KERNELARGUMENTS_HPP
+
+#include <KokkosSoftmax_Options.hpp>
+#include <Kokkos_Core.hpp>
+#include <impl/KokkosSoftmax_RowProblem.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// Where a row starts in x and in y.
+template <class T>
+struct RowPointers {
+  const T* x;
+  T* y;
+};
+
+/// What every schedule's kernel gets.
+template <class T>
+struct KernelArguments {
+  RowProblem<T, T> problem;
+  T scale;
+  T nothing;  // stands where there is no entry: -inf once scaled
+  EmptyRows empty_rows;
+  std::int64_t first_row = 0;  // of this launch, see Dispatch::launch_kernel
+
+  KernelArguments(const RowProblem<T, T>& problem_, const Options& options)
+      : problem(problem_), scale(static_cast<T>(options.scale)), empty_rows(options.empty_rows) {
+    // Zero is taken as its limit from above: finite entries count alike, and -inf stays -inf, which
+    // the empty places of the kernels need.
+    if (scale == T(0)) scale = Kokkos::Experimental::denorm_min_v<T>;
+    nothing =
+        scale < T(0) ? Kokkos::Experimental::infinity_v<T> : -Kokkos::Experimental::infinity_v<T>;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION RowPointers<T> row(std::int64_t r) const {
+    RowPointers<T> p{problem.x, problem.y};
+    for (int d = RowProblem<T, T>::max_outer_rank - 1; d > 0; --d) {
+      if (d >= problem.outer_rank) continue;
+      const std::int64_t slower = r / problem.outer[d].extent;
+      const std::int64_t index = r - slower * problem.outer[d].extent;
+      p.x += index * problem.outer[d].x_stride;
+      p.y += index * problem.outer[d].y_stride;
+      r = slower;
+    }
+    p.x += r * problem.outer[0].x_stride;
+    p.y += r * problem.outer[0].y_stride;
+    return p;
+  }
+
+  /// The loader: an entry as it is in memory to the value that the function is applied to.
+  KOKKOS_FORCEINLINE_FUNCTION T load(const T& x) const { return scale * x; }
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_ROWREDUCTION_HPP
+#define KOKKOSSOFTMAX_SRC_ROWREDUCTION_HPP
+
+/// \file
+/// LogSumExpStates merged over the lanes of a vector and over the threads of a team.
+
+#include <KokkosSoftmax_LogSumExpState.hpp>
+#include <Lanes.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// exp(from - to); 1 where both are the same infinity.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T rescaling(T from, T to) {
+  return from == to ? T(1) : Kokkos::exp(from - to);
+}
+
+/// Merges the lanes' states. The largest reference first and one sum against it: merging pair by
+/// pair would take exponentials at every step.
+template <int lanes, class T, class Member>
+KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_over_lanes(const Member& member,
+                                                               const LogSumExpState<T>& mine) {
+  LogSumExpState<T> merged;
+  merged.max = max_over_lanes<lanes>(member, mine.max);
+  merged.sum = sum_over_lanes<lanes>(member, mine.sum * rescaling(mine.max, merged.max));
+  return merged;
+}
+
+/// States in level-0 scratch memory.
+template <class Exec, class T>
+using ScratchStates = Kokkos::View<LogSumExpState<T>*, typename Exec::scratch_memory_space,
+                                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+/// Merges the states of the team's threads, with one barrier: every thread merges all of them, each
+/// in the same order, so that the result is the same in all.
+template <int threads, int lanes, class T, class Member, class States>
+KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_over_team(const Member& member, int lane,
+                                                              const States& states,
+                                                              const LogSumExpState<T>& mine) {
+  if constexpr (threads == 1) return mine;
+  if (lane == 0) states(member.team_rank()) = mine;
+  member.team_barrier();
+  LogSumExpState<T> part;
+  for (int thread = lane; thread < threads; thread += lanes) part.merge(states(thread));
+  return merge_over_lanes<lanes>(member, part);
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_TILE_HPP
+#define KOKKOSSOFTMAX_SRC_TILE_HPP
+
+/// \file
+/// A tile: the part of a row that a group of threads holds in registers at one time, `items` chunks
+/// of `width` neighbouring entries a thread, chunks dealt out to the threads in turn.
+
+#include <Epilogue.hpp>
+#include <KernelArguments.hpp>
+#include <type_traits>
+
+// Only fully unrolled loops let a compiler keep an array in registers.
+#if defined(__CUDA_ARCH__) || defined(__HIPCC__) || defined(__clang__)
+#define KOKKOSSOFTMAX_IMPL_UNROLL _Pragma("unroll")
+#elif defined(__GNUC__) && !defined(__CUDACC__)
+#define KOKKOSSOFTMAX_IMPL_UNROLL _Pragma("GCC unroll 128")
+#else
+#define KOKKOSSOFTMAX_IMPL_UNROLL
+#endif
+
+namespace KokkosSoftmax::Impl {
+
+/// How the chunks of a tile meet the row.
+enum class Fill {
+  exact,    ///< aligned rows that fill the tile to the last entry: no guards
+  guarded,  ///< aligned rows whose length is a multiple of the width
+  edges,    ///< any contiguous x: the entries before the first aligned chunk and after the last
+            ///< whole one are held one a thread; y in any layout
+  scalar    ///< any strides, chunks of one entry, the same assignment whatever the alignment
+};
+
+constexpr const char* to_string(Fill fill) {
+  switch (fill) {
+    case Fill::exact:
+      return "exact";
+    case Fill::guarded:
+      return "guarded";
+    case Fill::edges:
+      return "edges";
+    case Fill::scalar:
+      return "scalar";
+  }
+  return "unknown";
+}
+
+/// `width` entries that move in one load or store.
+template <class T, int width>
+struct alignas(sizeof(T) * width) Chunk {
+  T entry[width];
+};
+
+/// Entries of T in a 16-byte load, the widest there is on today's GPUs.
+template <class T>
+inline constexpr int widest = 16 / static_cast<int>(sizeof(T));
+
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION int entries_to_alignment(const T* p, int width) {
+  const auto address = reinterpret_cast<std::uintptr_t>(p) / sizeof(T);
+  return static_cast<int>((width - address % width) % width);
+}
+
+/// A row, and how its entries fall into chunks: `head` single entries, then `chunks` chunks, then
+/// single entries to the end.
+template <class T, int width, Fill fill>
+struct ChunkedRow {
+  const T* x;
+  T* y;
+  std::int64_t x_stride;
+  std::int64_t y_stride;
+  std::int64_t columns;
+  std::int64_t chunks;
+  int head = 0;
+  bool wide_stores = true;
+
+  KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const KernelArguments<T>& arguments, std::int64_t r)
+      : x_stride(fill == Fill::scalar ? arguments.problem.x_column_stride : 1),
+        y_stride(arguments.problem.y_column_stride),
+        columns(arguments.problem.columns) {
+    const RowPointers<T> p = arguments.row(r);
+    x = p.x;
+    y = p.y;
+    if constexpr (fill == Fill::edges) {
+      const int to_alignment = entries_to_alignment(x, width);
+      head = columns < to_alignment ? static_cast<int>(columns) : to_alignment;
+      wide_stores = y_stride == 1 && entries_to_alignment(y + head, width) == 0;
+    }
+    chunks = (columns - head) / width;
+  }
+
+  /// The entry that thread `rank` holds beside its chunks, or -1: the head goes to the first
+  /// threads, the tail to the ones behind the longest possible head.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t edge_column(int rank) const {
+    if (rank < head) return rank;
+    const std::int64_t column = head + chunks * width + (rank - (width - 1));
+    return rank >= width - 1 && column < columns ? column : -1;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION const T* x_chunk(std::int64_t chunk) const {
+    return x + (head + chunk * width) * x_stride;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION T* y_chunk(std::int64_t chunk) const {
+    return y +
+           (head + chunk * width) * (fill == Fill::edges || fill == Fill::scalar ? y_stride : 1);
+  }
+
+  /// Stores at y_chunk(...) + offset chunks.
+  KOKKOS_FORCEINLINE_FUNCTION void store(T* p, int offset, const Chunk<T, width>& out) const {
+    if constexpr (fill == Fill::scalar) {
+      p[offset * y_stride] = out.entry[0];
+    } else if (fill != Fill::edges || wide_stores) {
+      reinterpret_cast<Chunk<T, width>*>(p)[offset] = out;
+    } else {
+      for (int k = 0; k < width; ++k) p[(offset * width + k) * y_stride] = out.entry[k];
+    }
+  }
+};
+
+/// The entries one thread holds. `threads` threads share the tile, this one is number `rank`.
+/// All arrays are indexed by constants once the loops are unrolled, so that they stay in registers.
+/// Places without an entry hold -inf, which adds nothing to a sum.
+template <class T, int items_, int width_, int threads_, Fill fill_>
+struct Tile {
+  static constexpr int items = items_;
+  static constexpr int width = width_;
+  static constexpr int threads = threads_;
+  static constexpr Fill fill = fill_;
+  static constexpr int size = items * width;
+  static constexpr int chunks = items * threads;  // in the whole tile
+  static_assert(fill != Fill::scalar || width == 1);
+  static_assert(fill != Fill::edges || threads >= 2 * (width - 1), "an edge entry needs a thread");
+  using Row = ChunkedRow<T, width, fill>;
+
+  T value[size];
+  T edge;
+
+  /// Loads the chunks from number `first` on; the edge belongs to the tile with chunk 0.
+  KOKKOS_FORCEINLINE_FUNCTION void load(const KernelArguments<T>& arguments, const Row& row,
+                                        std::int64_t first, int rank) {
+    const int left = chunks_left(row, first, rank);
+    const T* p = row.x_chunk(first + rank);
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) {
+      Chunk<T, width> chunk;
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) chunk.entry[k] = arguments.nothing;
+      if (holds(i, left))
+        chunk = *reinterpret_cast<const Chunk<T, width>*>(p + i * threads * width * row.x_stride);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) value[i * width + k] = chunk.entry[k];
+    }
+    edge = arguments.nothing;
+    if constexpr (fill == Fill::edges) {
+      const std::int64_t column = first == 0 ? row.edge_column(rank) : -1;
+      if (column >= 0) edge = row.x[column];
+      edge = arguments.load(edge);
+    }
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) value[j] = arguments.load(value[j]);
+  }
+
+  /// For a place in the row that this thread doesn't work on.
+  KOKKOS_FORCEINLINE_FUNCTION void clear() {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) value[j] = -Kokkos::Experimental::infinity_v<T>;
+    edge = -Kokkos::Experimental::infinity_v<T>;
+  }
+
+  /// The largest entry, not less than `start`. NaN is passed over: it shows in the sum.
+  KOKKOS_FORCEINLINE_FUNCTION T max(T start) const {
+    if constexpr (fill == Fill::edges) start = larger(start, edge);
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) start = larger(start, value[j]);
+    return start;
+  }
+
+  /// The sum of exp(entry); with `keep` the terms take the entries' places.
+  template <bool keep, class Exp>
+  KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) {
+    constexpr int partial_sums = 4;  // independent chains of additions
+    T partial[partial_sums] = {};
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) {
+      const T weight = exp(value[j]);
+      if constexpr (keep) value[j] = weight;
+      partial[j % partial_sums] += weight;
+    }
+    if constexpr (fill == Fill::edges) {
+      const T weight = exp(edge);
+      if constexpr (keep) edge = weight;
+      partial[0] += weight;
+    }
+    return (partial[0] + partial[1]) + (partial[2] + partial[3]);
+  }
+
+  /// Stores map(entry) in the places that `load` with the same arguments has read.
+  template <class Map>
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t first, int rank,
+                                         const Map& map) const {
+    const int left = chunks_left(row, first, rank);
+    T* p = row.y_chunk(first + rank);
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if (!holds(i, left)) continue;
+      Chunk<T, width> out;
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) out.entry[k] = map(value[i * width + k]);
+      row.store(p, i * threads, out);
+    }
+    if constexpr (fill == Fill::edges) {
+      const std::int64_t column = first == 0 ? row.edge_column(rank) : -1;
+      if (column >= 0) row.y[column * row.y_stride] = map(edge);
+    }
+  }
+
+ private:
+  /// Chunk i of this thread is there where i * threads < chunks_left.
+  KOKKOS_FORCEINLINE_FUNCTION static int chunks_left(const Row& row, std::int64_t first, int rank) {
+    const std::int64_t left = row.chunks - first;
+    return static_cast<int>(left < chunks ? left : chunks) - rank;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr bool holds(int i, int left) {
+    return fill == Fill::exact || i * threads < left;
+  }
+};
+
+/// The end of a row whose tile is still there: its share of the row, or the row's one value in the
+/// thread that is `first`.
+template <class Share, class Output>
+KOKKOS_FORCEINLINE_FUNCTION void write_share(const Share& share, const typename Share::Row& row,
+                                             int rank, bool first, const Output& output) {
+  if constexpr (Output::one_value_a_row) {
+    if (first) *row.y = output.value;
+  } else {
+    share.store(row, 0, rank, output);
+  }
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDREGISTERS_HPP
+#define KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDREGISTERS_HPP
+
+#include <RowReduction.hpp>
+#include <Tile.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// A row in the registers of a team, with one barrier: each thread sums its share against the
+/// largest entry of that share, and the shares are brought together by their states.
+template <class Exec, class T, Operation operation, class Shape>
+struct FusedRegistersKernel {
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+  using Share = Tile<T, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+  using Row = typename Share::Row;
+  using Output = Epilogue<operation, T>;
+  using Exp = typename Output::Exp;
+
+  KernelArguments<T> arguments;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    constexpr int lanes = Shape::lanes;
+    const int lane = lane_number<lanes>(member);
+    const int rank = member.team_rank() * lanes + lane;
+    const Row row(arguments, arguments.first_row + member.league_rank());
+    Share share;
+    share.load(arguments, row, 0, rank);
+    const T max = max_over_lanes<lanes>(member, share.max(-Kokkos::Experimental::infinity_v<T>));
+    LogSumExpState<T> mine{Exp::reference(max), T(0)};
+    const T sum = share.template sum<Output::keeps_weights>(Exp(mine.max));
+    mine.sum = sum_over_lanes<lanes>(member, sum);
+    const ScratchStates<Exec, T> states(member.team_scratch(0), Shape::threads);
+    const auto all = merge_over_team<Shape::threads, lanes>(member, lane, states, mine);
+    write_share(share, row, rank, rank == 0, Output(all, mine.max, arguments.empty_rows));
+  }
+
+  static std::size_t scratch_bytes(std::int64_t /*columns*/) {
+    return ScratchStates<Exec, T>::shmem_size(Shape::threads);
+  }
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_HOSTCOLUMNS_HPP
+#define KOKKOSSOFTMAX_SRC_SCHEDULES_HOSTCOLUMNS_HPP
+
+/// \file
+/// Host schedule for rows that are strided in x.
+
+#include <Epilogue.hpp>
+#include <HostSpan.hpp>
+#include <KernelArguments.hpp>
+#include <OnlineSum.hpp>
+#include <algorithm>
+#include <string>
+
+namespace KokkosSoftmax::Impl {
+
+/// A block of neighbouring rows by one thread: pieces of it are transposed into a buffer in the
+/// cache, so that memory is read along the rows that lie side by side and computed on along
+/// columns.
+template <class T, Operation operation>
+struct HostColumnsKernel {
+  using Output = Epilogue<operation, T>;
+  using Exp = typename Output::Exp;
+  static constexpr int block_rows = 64 / static_cast<int>(sizeof(T));  // a cache line
+  static constexpr std::int64_t piece_columns = 256;
+
+  KernelArguments<T> arguments;
+
+  void operator()(std::int64_t block) const {
+    T buffer[block_rows][piece_columns];
+    RowPointers<T> row[block_rows];
+    const std::int64_t columns = arguments.problem.columns;
+    const std::int64_t first_row = block * block_rows;
+    const int rows =
+        static_cast<int>(std::min<std::int64_t>(block_rows, arguments.problem.rows - first_row));
+    for (int r = 0; r < rows; ++r) row[r] = arguments.row(first_row + r);
+
+    OnlineSum<Exp, T> sum[block_rows];
+    for (std::int64_t c = 0; c < columns; c += piece_columns) {
+      const std::int64_t size = load(buffer, row, rows, c);
+      for (int r = 0; r < rows; ++r) {
+        const HostSpan<T> entries(buffer[r], size, arguments.scale);
+        sum[r].add(entries);
+      }
+    }
+    if constexpr (Output::one_value_a_row) {
+      for (int r = 0; r < rows; ++r) *row[r].y = sum[r].state().value();
+    } else {
+      // backwards: the last piece is still in the buffer, the ones before it may be in a cache
+      const std::int64_t last = (columns - 1) / piece_columns * piece_columns;
+      for (std::int64_t c = last; c >= 0; c -= piece_columns) {
+        const std::int64_t size = c == last ? columns - last : load(buffer, row, rows, c);
+        for (int r = 0; r < rows; ++r) {
+          const EntryEpilogue<Output, T> output(sum[r].state(), arguments.empty_rows);
+          HostSpan<T>(buffer[r], size, arguments.scale).transform_into(buffer[r], 1, output);
+        }
+        store(buffer, row, rows, c, size);
+      }
+    }
+  }
+
+ private:
+  std::int64_t load(T (&buffer)[block_rows][piece_columns], const RowPointers<T>* row, int rows,
+                    std::int64_t first) const {
+    const std::int64_t size = std::min(piece_columns, arguments.problem.columns - first);
+    for (std::int64_t c = 0; c < size; ++c)
+      for (int r = 0; r < rows; ++r)
+        buffer[r][c] = row[r].x[(first + c) * arguments.problem.x_column_stride];
+    return size;
+  }
+
+  void store(const T (&buffer)[block_rows][piece_columns], const RowPointers<T>* row, int rows,
+             std::int64_t first, std::int64_t size) const {
+    for (std::int64_t c = 0; c < size; ++c)
+      for (int r = 0; r < rows; ++r)
+        row[r].y[(first + c) * arguments.problem.y_column_stride] = buffer[r][c];
+  }
+};
+
+template <class Exec, class T, Operation operation>
+void host_columns(const Exec& exec, const std::string& label, const KernelArguments<T>& arguments) {
+  using Kernel = HostColumnsKernel<T, operation>;
+  const std::int64_t blocks =
+      (arguments.problem.rows + Kernel::block_rows - 1) / Kernel::block_rows;
+  Kokkos::parallel_for(label,
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, blocks),
+                       Kernel{arguments});
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

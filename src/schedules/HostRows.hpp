@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_HOSTROWS_HPP
+#define KOKKOSSOFTMAX_SRC_SCHEDULES_HOSTROWS_HPP
+
+/// \file
+/// Host schedule for rows that are contiguous in x: threads over rows, or, where there are fewer
+/// rows than threads, threads over the spans of each row.
+
+#include <Epilogue.hpp>
+#include <HostSpan.hpp>
+#include <KernelArguments.hpp>
+#include <OnlineSum.hpp>
+#include <algorithm>
+#include <string>
+
+namespace KokkosSoftmax::Impl {
+
+/// The spans [first, last) of a row.
+template <class T, Operation operation>
+class HostRow {
+ public:
+  using Output = Epilogue<operation, T>;
+  using Exp = typename Output::Exp;
+  static constexpr std::int64_t span_size = HostSpan<T>::max_size;
+
+  HostRow(const KernelArguments<T>& arguments, std::int64_t r)
+      : m_pointers(arguments.row(r)), m_arguments(arguments) {}
+
+  static std::int64_t spans(std::int64_t columns) { return (columns + span_size - 1) / span_size; }
+
+  OnlineSum<Exp, T> sum(std::int64_t first, std::int64_t last) const {
+    OnlineSum<Exp, T> sum;
+    for (std::int64_t s = first; s < last; ++s) {
+      const HostSpan<T> entries = span(s);
+      sum.add(entries);
+    }
+    return sum;
+  }
+
+  /// Writes the spans, backwards: their end is what the cache holds after `sum`.
+  void write(std::int64_t first, std::int64_t last, const LogSumExpState<T>& row) const {
+    const EntryEpilogue<Output, T> output(row, m_arguments.empty_rows);
+    const std::int64_t stride = m_arguments.problem.y_column_stride;
+    for (std::int64_t s = last - 1; s >= first; --s)
+      span(s).transform_into(m_pointers.y + s * span_size * stride, stride, output);
+  }
+
+  void write_value(const LogSumExpState<T>& row) const { *m_pointers.y = row.value(); }
+
+  /// A row of one span: each weight is computed once and waits in y, which is in the cache.
+  void softmax_in_one_span() const {
+    const HostSpan<T> entries = span(0);
+    const T reference = Exp::reference(entries.max(-Kokkos::Experimental::infinity_v<T>));
+    const LogSumExpState<T> row{reference, entries.sum_into(m_pointers.y, Exp(reference))};
+    const Output output(row, reference, m_arguments.empty_rows);
+    HostSpan<T>(m_pointers.y, m_arguments.problem.columns, T(1))
+        .transform_into(m_pointers.y, 1, output);
+  }
+
+ private:
+  HostSpan<T> span(std::int64_t s) const {
+    const std::int64_t begin = s * span_size;
+    return {m_pointers.x + begin, std::min(span_size, m_arguments.problem.columns - begin),
+            m_arguments.scale};
+  }
+
+  RowPointers<T> m_pointers;
+  const KernelArguments<T>& m_arguments;
+};
+
+/// A row by one thread.
+template <class T, Operation operation>
+struct HostRowsKernel {
+  KernelArguments<T> arguments;
+
+  void operator()(std::int64_t r) const {
+    const HostRow<T, operation> row(arguments, r);
+    const std::int64_t columns = arguments.problem.columns;
+    const std::int64_t spans = row.spans(columns);
+    if constexpr (operation == Operation::logsumexp) {
+      row.write_value(row.sum(0, spans).state());
+    } else {
+      if constexpr (Epilogue<operation, T>::keeps_weights) {
+        if (spans == 1 && arguments.problem.y_column_stride == 1) return row.softmax_in_one_span();
+      }
+      row.write(0, spans, row.sum(0, spans).state());
+    }
+  }
+};
+
+/// A row by all threads of a team, each on one run of spans.
+template <class Exec, class T, Operation operation>
+struct HostSplitRowsKernel {
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+
+  KernelArguments<T> arguments;
+
+  void operator()(const Member& member) const {
+    const HostRow<T, operation> row(arguments, member.league_rank());
+    const std::int64_t spans = row.spans(arguments.problem.columns);
+    const std::int64_t first = spans * member.team_rank() / member.team_size();
+    const std::int64_t last = spans * (member.team_rank() + 1) / member.team_size();
+    LogSumExpState<T> all = row.sum(first, last).state();
+    member.team_reduce(LogSumExp<T, Kokkos::HostSpace>(all));
+    if constexpr (operation == Operation::logsumexp) {
+      if (member.team_rank() == 0) row.write_value(all);
+    } else {
+      row.write(first, last, all);
+    }
+  }
+};
+
+template <class Exec, class T, Operation operation>
+void host_rows(const Exec& exec, const std::string& label, const KernelArguments<T>& arguments,
+               bool reproducible) {
+  // Below this a thread has the row read before its team has met.
+  constexpr std::int64_t min_columns_to_split = 65536;
+  const std::int64_t rows = arguments.problem.rows;
+  const bool split = !reproducible && rows < exec.concurrency() &&
+                     arguments.problem.columns >= min_columns_to_split;
+  if (!split) {
+    Kokkos::parallel_for(label,
+                         Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows),
+                         HostRowsKernel<T, operation>{arguments});
+    return;
+  }
+  const HostSplitRowsKernel<Exec, T, operation> kernel{arguments};
+  Kokkos::TeamPolicy<Exec> policy(exec, static_cast<int>(rows), 1);
+  const int team_size = policy.team_size_max(kernel, Kokkos::ParallelForTag());
+  policy = Kokkos::TeamPolicy<Exec>(exec, static_cast<int>(rows), team_size);
+  Kokkos::parallel_for(label, policy, kernel);
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_ONLINE_HPP
+#define KOKKOSSOFTMAX_SRC_SCHEDULES_ONLINE_HPP
+
+#include <OnlineSum.hpp>
+#include <Tile.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// A row of any length by one team: tiles go through registers, with the running (max, sum)
+/// rescaled where a tile brings a larger entry. The second pass reads the row again, backwards, so
+/// that it finds the end of a row that is wider than the cache still there.
+template <class Exec, class T, Operation operation, class Shape>
+struct OnlineKernel {
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+  using Piece = Tile<T, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+  using Row = typename Piece::Row;
+  using Output = Epilogue<operation, T>;
+  using Exp = typename Output::Exp;
+
+  KernelArguments<T> arguments;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    constexpr int lanes = Shape::lanes;
+    const int lane = lane_number<lanes>(member);
+    const int rank = member.team_rank() * lanes + lane;
+    const Row row(arguments, arguments.first_row + member.league_rank());
+
+    OnlineSum<Exp, T> sum;
+    for (std::int64_t first = 0; first == 0 || first < row.chunks; first += Piece::chunks) {
+      Piece piece;
+      piece.load(arguments, row, first, rank);
+      sum.add(piece);
+    }
+    const ScratchStates<Exec, T> states(member.team_scratch(0), Shape::threads);
+    const auto all = merge_over_team<Shape::threads, lanes>(
+        member, lane, states, merge_over_lanes<lanes>(member, sum.state()));
+
+    if constexpr (Output::one_value_a_row) {
+      if (rank == 0) *row.y = all.value();
+    } else {
+      const EntryEpilogue<Output, T> output(all, arguments.empty_rows);
+      const std::int64_t last =
+          row.chunks > 0 ? (row.chunks - 1) / Piece::chunks * Piece::chunks : 0;
+      for (std::int64_t first = last; first >= 0; first -= Piece::chunks) {
+        Piece piece;
+        piece.load(arguments, row, first, rank);
+        piece.store(row, first, rank, output);
+      }
+    }
+  }
+
+  static std::size_t scratch_bytes(std::int64_t /*columns*/) {
+    return ScratchStates<Exec, T>::shmem_size(Shape::threads);
+  }
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

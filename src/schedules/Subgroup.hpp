@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_SUBGROUP_HPP
+#define KOKKOSSOFTMAX_SRC_SCHEDULES_SUBGROUP_HPP
+
+#include <RowReduction.hpp>
+#include <Tile.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// A row in the registers of one team thread's lanes; `rows_per_thread` rows at a time, so that
+/// enough loads are in flight where rows are short. No barrier, no scratch.
+template <class Exec, class T, Operation operation, class Shape>
+struct SubgroupKernel {
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+  using Share = Tile<T, Shape::items, Shape::width, Shape::lanes, Shape::fill>;
+  using Row = typename Share::Row;
+  using Output = Epilogue<operation, T>;
+  using Exp = typename Output::Exp;
+
+  KernelArguments<T> arguments;
+
+  KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    constexpr int rows = Shape::rows_per_thread;
+    const int lane = lane_number<Shape::lanes>(member);
+    const std::int64_t team = member.league_rank();
+    const std::int64_t first =
+        arguments.first_row + team * (Shape::threads * rows) + member.team_rank();
+    Share share[rows];
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < rows; ++k) {
+      const std::int64_t r = first + k * Shape::threads;
+      if (r < arguments.problem.rows)
+        share[k].load(arguments, Row(arguments, r), 0, lane);
+      else
+        share[k].clear();
+    }
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < rows; ++k) {
+      const T max =
+          max_over_lanes<Shape::lanes>(member, share[k].max(-Kokkos::Experimental::infinity_v<T>));
+      LogSumExpState<T> state{Exp::reference(max), T(0)};
+      const T sum = share[k].template sum<Output::keeps_weights>(Exp(state.max));
+      state.sum = sum_over_lanes<Shape::lanes>(member, sum);
+      const std::int64_t r = first + k * Shape::threads;
+      if (r < arguments.problem.rows)
+        write_share(share[k], Row(arguments, r), lane, lane == 0,
+                    Output(state, state.max, arguments.empty_rows));
+    }
+  }
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
