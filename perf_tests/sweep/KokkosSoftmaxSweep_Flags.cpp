@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <KokkosSoftmaxSweep_Algorithms.hpp>
+#include <KokkosSoftmaxSweep_Flags.hpp>
+#include <algorithm>
+#include <iostream>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+
+namespace KokkosSoftmaxSweep {
+namespace {
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> items;
+  std::istringstream stream(list);
+  for (std::string item; std::getline(stream, item, ',');)
+    if (!item.empty()) items.push_back(item);
+  return items;
+}
+
+std::string join(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
+  return text;
+}
+
+/// The items of a list flag, each of which must be one of `known`.
+std::vector<std::string> names(const std::string& flag, const std::string& list,
+                               const std::vector<std::string>& known) {
+  std::vector<std::string> items = split(list);
+  for (const std::string& item : items)
+    if (std::find(known.begin(), known.end(), item) == known.end())
+      throw std::invalid_argument(flag + ": there is no \"" + item + "\"; choose from " +
+                                  join(known));
+  return items;
+}
+
+std::vector<std::string> table_names() {
+  std::vector<std::string> items;
+  for (const Table& table : tables(PointSet::full)) items.push_back(table.name);
+  return items;
+}
+
+std::vector<DType> dtypes(const std::string& flag, const std::string& list) {
+  std::vector<DType> items;
+  for (const std::string& name : names(flag, list, {"float", "double"}))
+    items.push_back(name == "float" ? DType::float32 : DType::float64);
+  return items;
+}
+
+std::vector<Shape> shapes(const std::string& list) {
+  std::vector<Shape> items;
+  for (const std::string& text : split(list)) items.push_back(parse_shape(text));
+  return items;
+}
+
+double positive_number(const std::string& flag, const std::string& text) {
+  std::istringstream stream(text);
+  double number = 0;
+  if (!(stream >> number) || !stream.eof() || number <= 0)
+    throw std::invalid_argument(flag + ": \"" + text + "\" is not a positive number");
+  return number;
+}
+
+PointSet point_set(const std::string& flag, const std::string& text) {
+  names(flag, text, {"host", "full"});
+  return text == "host" ? PointSet::host : PointSet::full;
+}
+
+/// Takes one argument in; what is not known here is left to Benchmark.
+void take_flag(Flags& flags, const std::string& argument) {
+  const std::size_t equals = argument.find('=');
+  const std::string flag = argument.substr(0, equals);
+  const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
+  if (flag == "--table")
+    flags.tables = names(flag, value, table_names());
+  else if (flag == "--dtype")
+    flags.dtypes = dtypes(flag, value);
+  else if (flag == "--shapes")
+    flags.shapes = shapes(value);
+  else if (flag == "--algorithms")
+    flags.algorithms = names(flag, value, algorithm_names());
+  else if (flag == "--points")
+    flags.points = point_set(flag, value);
+  else if (flag == "--max-mib")
+    flags.max_mib = positive_number(flag, value);
+  else if (flag == "--list")
+    flags.list = true;
+  else if (flag == "--benchmark_filter")
+    flags.filter = value;
+  else if (flag == "--benchmark_out" && !value.empty())
+    flags.out = value;
+  else
+    flags.for_benchmark.push_back(argument);
+}
+
+std::vector<Table> chosen_tables(const Flags& flags) {
+  if (!flags.shapes.empty()) return {own_table(flags.shapes)};
+  std::vector<Table> chosen = tables(flags.points);
+  std::erase_if(chosen, [&](const Table& table) {
+    return !flags.tables.empty() &&
+           std::find(flags.tables.begin(), flags.tables.end(), table.name) == flags.tables.end();
+  });
+  return chosen;
+}
+
+/// --benchmark_filter as Benchmark understands it. Applied here so that the number of points that
+/// are left is known.
+bool passes_filter(const std::string& filter, const Point& point) {
+  if (filter.empty() || filter == "all") return true;
+  const bool negated = filter[0] == '-';
+  const std::regex pattern(filter.substr(negated ? 1 : 0), std::regex::extended);
+  return std::regex_search(point.name() + "/manual_time", pattern) != negated;
+}
+
+/// Removes the points that need more than --max-mib and says so.
+void leave_out_large(std::vector<Point>& points, double max_mib) {
+  const auto too_large = [&](const Point& point) {
+    return static_cast<double>(point.memory()) > max_mib * (1 << 20);
+  };
+  const auto first = std::find_if(points.begin(), points.end(), too_large);
+  if (first == points.end()) return;
+  std::cerr << "left out: " << std::count_if(first, points.end(), too_large)
+            << " points that need more memory than --max-mib=" << max_mib << ", for example "
+            << first->name() << "\n";
+  std::erase_if(points, too_large);
+}
+
+}  // namespace
+
+Flags parse_flags(int argc, char** argv, bool on_host) {
+  Flags flags;
+  flags.points = on_host ? PointSet::host : PointSet::full;
+  flags.max_mib = on_host ? 1024 : 8192;
+  // A flag of the user's, later in the list, wins.
+  flags.for_benchmark.push_back(on_host ? "--benchmark_min_time=0.1" : "--benchmark_min_time=0.05");
+  for (int i = 1; i < argc; ++i) take_flag(flags, argv[i]);
+  return flags;
+}
+
+std::vector<Point> choose_points(const Flags& flags) {
+  std::vector<Point> points;
+  for (const Table& table : chosen_tables(flags))
+    for (const DType dtype : flags.dtypes)
+      for (const Shape& shape : table.shapes)
+        for (const std::string& algorithm :
+             flags.algorithms.empty() ? table.algorithms : flags.algorithms) {
+          const Point point{table.name, dtype, algorithm, shape};
+          if (passes_filter(flags.filter, point)) points.push_back(point);
+        }
+  leave_out_large(points, flags.max_mib);
+  return points;
+}
+
+const char* help_text() {
+  return R"(Times softmax: the library against the ladder of baselines and against a copy.
+
+  --table=NAME,...       fused_vs_naive, wide, odd, shapes, axis_layout (default: all)
+  --dtype=float,double   value types (default: both)
+  --shapes=MxN,...       these shapes instead of the tables; rank 1 to 4, last axis reduced
+  --algorithms=NAME,...  steps of the ladder, algorithms of the library, "library" (its choice)
+  --points=host|full     few points or all (default: by backend)
+  --max-mib=NUMBER       leave out points that need more memory
+  --list                 print the chosen points and stop
+  --benchmark_filter=REGEX, --benchmark_out=FILE (default sweep-results/softmax.json; a .txt and a
+  .csv table are written beside it), --benchmark_min_time=SECONDS, --benchmark_repetitions=N and
+  the other flags of Google Benchmark
+  --kokkos-...           flags of Kokkos
+)";
+}
+
+}  // namespace KokkosSoftmaxSweep

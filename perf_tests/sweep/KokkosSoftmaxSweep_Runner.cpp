@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <benchmark/benchmark.h>
+
+#include <KokkosSoftmaxSweep_Reference.hpp>
+#include <KokkosSoftmaxSweep_Runner.hpp>
+#include <KokkosSoftmaxSweep_Timing.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+#include <stdexcept>
+
+namespace KokkosSoftmaxSweep {
+namespace {
+
+/// First, last and two between.
+std::vector<std::int64_t> sampled_rows(std::int64_t rows) {
+  return {0, rows / 3, 2 * rows / 3, rows - 1};
+}
+
+void set_counters(benchmark::State& state, const Result& result) {
+  state.counters["M"] = static_cast<double>(result.point.shape.rows());
+  state.counters["N"] = static_cast<double>(result.point.shape.columns());
+  state.counters["bytes"] = static_cast<double>(result.point.bytes());
+  state.counters["GB_per_s"] = result.gigabytes_per_second();
+  state.counters["copy_GB_per_s"] = result.copy_gigabytes_per_second();
+  state.counters["copy_ratio"] = result.copy_ratio();
+  state.counters["max_rel_error"] = result.error;
+}
+
+}  // namespace
+
+Runner::Runner(std::vector<Point> points) : m_points(std::move(points)) {}
+
+Runner::~Runner() = default;
+
+void Runner::run(benchmark::State& state, std::size_t number) {
+  // Benchmark calls this several times for a point, to find how often to repeat.
+  if (number == m_results.size()) begin(number);
+  if (m_results.back().status == Result::Status::measured)
+    time(state);
+  else
+    state.SkipWithError(summary(m_results.back()).c_str());
+}
+
+void Runner::begin(std::size_t number) {
+  m_launch = nullptr;  // frees what the point before had allocated
+  m_results.push_back({.point = m_points[number]});
+  Result& result = m_results.back();
+  std::cerr << "[" << number + 1 << "/" << m_points.size() << ", " << m_points.size() - number - 1
+            << " left] " << result.point.name() << " " << std::flush;
+  try {
+    with_type(result.point.dtype, [&](auto zero) { prepare_and_check<decltype(zero)>(); });
+  } catch (const std::invalid_argument& reason) {
+    result.status = Result::Status::skipped;
+    result.message = reason.what();
+  } catch (const std::exception& reason) {
+    result.status = Result::Status::failed;
+    result.message = reason.what();
+  }
+}
+
+template <class T>
+Workbench<Runner::Exec, T>& Runner::workbench() {
+  if constexpr (std::is_same_v<T, float>) {
+    if (!m_float)
+      m_float = std::make_unique<Workbench<Exec, float>>(m_exec, most_elements(DType::float32));
+    return *m_float;
+  } else {
+    if (!m_double)
+      m_double = std::make_unique<Workbench<Exec, double>>(m_exec, most_elements(DType::float64));
+    return *m_double;
+  }
+}
+
+std::int64_t Runner::most_elements(DType dtype) const {
+  std::int64_t most = 0;
+  for (const Point& point : m_points)
+    if (point.dtype == dtype) most = std::max(most, point.shape.elements());
+  return most;
+}
+
+template <class T>
+void Runner::prepare_and_check() {
+  Result& result = m_results.back();
+  const Shape& shape = result.point.shape;
+  Workbench<Exec, T>& bench = workbench<T>();
+  result.copy_seconds = bench.copy_seconds(shape.elements());
+  bench.poison_y(shape.elements());
+  m_launch = prepare(result.point.algorithm, m_exec, shape, bench.x(), bench.y());
+  m_launch();
+  m_exec.fence();
+  check<T>(bench);
+  if (result.status == Result::Status::measured) m_batch = batch_size(m_exec, m_launch);
+}
+
+template <class T>
+void Runner::check(const Workbench<Exec, T>& bench) {
+  Result& result = m_results.back();
+  const Shape& shape = result.point.shape;
+  const double bound = error_bound<T>(shape.columns());
+  for (const std::int64_t row : sampled_rows(shape.rows())) {
+    const double error = softmax_error(bench.row_of_x(shape, row), bench.row_of_y(shape, row));
+    result.error = std::max(result.error, error);
+    if (error <= bound) continue;
+    char text[128];
+    std::snprintf(text, sizeof(text), "row %lld has a relative error of %.2e (bound %.2e)",
+                  static_cast<long long>(row), error, bound);
+    result.status = Result::Status::failed;
+    result.message = text;
+    return;
+  }
+  result.status = Result::Status::measured;
+}
+
+void Runner::time(benchmark::State& state) {
+  std::vector<double> seconds;
+  while (state.KeepRunningBatch(m_batch)) {
+    const double batch_seconds = seconds_of(m_exec, m_launch, m_batch);
+    state.SetIterationTime(batch_seconds);
+    seconds.push_back(batch_seconds / m_batch);
+  }
+  Result& result = m_results.back();
+  result.seconds = median(seconds);
+  if (result.copy_ratio() > 1)
+    with_type(result.point.dtype, [&](auto zero) {
+      result.copy_seconds =
+          workbench<decltype(zero)>().copy_seconds_again(result.point.shape.elements());
+    });
+  set_counters(state, result);
+}
+
+}  // namespace KokkosSoftmaxSweep

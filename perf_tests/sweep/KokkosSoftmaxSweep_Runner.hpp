@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAXSWEEP_RUNNER_HPP
+#define KOKKOSSOFTMAXSWEEP_RUNNER_HPP
+
+#include <KokkosSoftmaxSweep_Algorithms.hpp>
+#include <KokkosSoftmaxSweep_Report.hpp>
+#include <KokkosSoftmaxSweep_Workbench.hpp>
+#include <memory>
+#include <vector>
+
+namespace benchmark {
+class State;
+}
+
+namespace KokkosSoftmaxSweep {
+
+/// Runs points one after the other in Benchmark's loops: prepares and checks each once, then times
+/// it as often as Benchmark asks, and keeps what came of it.
+class Runner {
+ public:
+  explicit Runner(std::vector<Point> points);
+  ~Runner();
+
+  /// The body of the benchmark of point `number`.
+  void run(benchmark::State& state, std::size_t number);
+
+  const std::vector<Point>& points() const { return m_points; }
+  const std::vector<Result>& results() const { return m_results; }
+
+ private:
+  using Exec = Kokkos::DefaultExecutionSpace;
+
+  template <class T>
+  Workbench<Exec, T>& workbench();
+  std::int64_t most_elements(DType dtype) const;
+
+  void begin(std::size_t number);
+  template <class T>
+  void prepare_and_check();
+  template <class T>
+  void check(const Workbench<Exec, T>& bench);
+  void time(benchmark::State& state);
+
+  Exec m_exec;
+  std::vector<Point> m_points;
+  std::vector<Result> m_results;  ///< of the points begun so far
+
+  // of the point that runs now, the last of m_results
+  Launch m_launch;
+  int m_batch = 1;
+
+  std::unique_ptr<Workbench<Exec, float>> m_float;
+  std::unique_ptr<Workbench<Exec, double>> m_double;
+};
+
+}  // namespace KokkosSoftmaxSweep
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <KokkosSoftmaxSweep_Algorithms.hpp>
+#include <KokkosSoftmaxSweep_Tables.hpp>
+
+namespace KokkosSoftmaxSweep {
+namespace {
+
+std::vector<std::string> every_algorithm() {
+  std::vector<std::string> names = ladder_step_names();
+  names.push_back("library");
+  return names;
+}
+
+/// The classic plot: a row kept on chip against one kernel a step.
+Table fused_vs_naive(PointSet points) {
+  Table table{"fused_vs_naive",
+              "M = 4096, N = 128 i",
+              {"naive", "fused_one_row", "fused_persistent", "library"},
+              {}};
+  const std::vector<std::int64_t> host = {2, 4, 8, 16, 32, 64};
+  if (points == PointSet::host)
+    for (const std::int64_t i : host) table.shapes.push_back(rows_of({4096, 128 * i}));
+  else
+    for (std::int64_t i = 2; i <= 99; ++i) table.shapes.push_back(rows_of({4096, 128 * i}));
+  return table;
+}
+
+/// Rows that grow beyond what a team can keep.
+Table wide(PointSet points) {
+  Table table{"wide",
+              "M = 1024, N = 2^8 ... 2^17",
+              {"fused_one_row", "tiled_three_pass", "online_two_pass", "online_two_pass_reversed",
+               "library"},
+              {}};
+  const int step = points == PointSet::host ? 2 : 1;
+  for (int power = 8; power <= 17; power += step)
+    table.shapes.push_back(rows_of({1024, std::int64_t(1) << power}));
+  return table;
+}
+
+/// Extents without any power of two in them.
+Table odd(PointSet) {
+  return {"odd", "1823 x 781, every step of the ladder", every_algorithm(), {rows_of({1823, 781})}};
+}
+
+/// Where a thread a row stops paying and a team a row begins to.
+Table shapes(PointSet points) {
+  Table table{
+      "shapes",
+      "M and N varied, thread per row against team reductions",
+      {"thread_per_row", "thread_per_row_online", "team_scratch", "team_shuffle", "library"},
+      {}};
+  const bool host = points == PointSet::host;
+  const std::int64_t most_elements = host ? 1 << 22 : 1 << 28;
+  const int row_step = host ? 5 : 3, column_step = host ? 4 : 2;
+  for (int row_power = 6; row_power <= 21; row_power += row_step)
+    for (int column_power = 2; column_power <= 14; column_power += column_step) {
+      const Shape shape = rows_of({std::int64_t(1) << row_power, std::int64_t(1) << column_power});
+      if (shape.elements() <= most_elements) table.shapes.push_back(shape);
+    }
+  return table;
+}
+
+/// Any axis of any layout should cost the same.
+Table axis_layout(PointSet points) {
+  Table table{"axis_layout", "each axis of LayoutRight and LayoutLeft", {"library"}, {}};
+  using Extents = std::vector<std::int64_t>;
+  const std::vector<Extents> host = {{2048, 1000}, {64, 250, 128}};
+  const std::vector<Extents> full = {{32768, 4096}, {512, 1000, 256}};
+  for (const Extents& extents : points == PointSet::host ? host : full)
+    for (int axis = 0; axis < static_cast<int>(extents.size()); ++axis)
+      for (const Layout layout : {Layout::right, Layout::left})
+        table.shapes.push_back({extents, axis, layout});
+  return table;
+}
+
+}  // namespace
+
+std::vector<Table> tables(PointSet points) {
+  return {fused_vs_naive(points), wide(points), odd(points), shapes(points), axis_layout(points)};
+}
+
+Table own_table(std::vector<Shape> shapes) {
+  return {"own", "shapes given by --shapes", every_algorithm(), std::move(shapes)};
+}
+
+}  // namespace KokkosSoftmaxSweep

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAXSWEEP_WORKBENCH_HPP
+#define KOKKOSSOFTMAXSWEEP_WORKBENCH_HPP
+
+#include <KokkosSoftmaxSweep_Shape.hpp>
+#include <Kokkos_Core.hpp>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace KokkosSoftmaxSweep {
+
+/// The memory that all points of a value type share: x with random-normal numbers, y for results.
+/// A point uses the first elements of both, in any shape.
+template <class Exec, class T>
+class Workbench {
+ public:
+  /// Allocates `elements` of x and y each and fills x.
+  Workbench(const Exec& exec, std::int64_t elements);
+
+  const T* x() const { return m_x.data(); }
+  T* y() const { return m_y.data(); }
+
+  /// Sets so many elements of y to NaN, so that none left unwritten looks right.
+  void poison_y(std::int64_t elements) const;
+
+  /// A row on the host.
+  std::vector<T> row_of_x(const Shape& shape, std::int64_t row) const;
+  std::vector<T> row_of_y(const Shape& shape, std::int64_t row) const;
+
+  /// Time to copy so many elements of x to y: the better of Kokkos::deep_copy and a kernel with
+  /// 16-byte accesses, measured once. Overwrites y.
+  double copy_seconds(std::int64_t elements);
+
+  /// Measures it again, keeps the better: for a copy that came out slower than a softmax, which
+  /// only happens where something disturbed it.
+  double copy_seconds_again(std::int64_t elements);
+
+ private:
+  using Buffer = Kokkos::View<T*, Exec>;
+
+  double measure_copy(std::int64_t elements) const;
+
+  Exec m_exec;
+  Buffer m_x, m_y;
+  std::map<std::int64_t, double> m_copy_seconds;
+};
+
+}  // namespace KokkosSoftmaxSweep
+
+#endif
