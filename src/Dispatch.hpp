@@ -61,7 +61,6 @@ class Dispatch {
         !x_contiguous() && fastest.x_stride < problem().x_column_stride;
     // reproducible: by the columns alone, whatever the layout
     if (neighbours_are_rows && !m_options.reproducible) return {column, online, online, online};
-
     return {subgroup, fused_registers, fused_scratch, online};
   }
 

@@ -26,9 +26,9 @@ struct Shapes {
   using Subgroup =
       ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
                 Guarded<8, 4, 1>, Guarded<16, 4, 1>, Guarded<32, 4, 1>, Guarded<32, 8, 1>,  //
-                Scalar<1, 4, 2>, Scalar<1, 8>, Scalar<2, 8>, Scalar<4, 8>,                  //
+                Scalar<1, 4, 2>, Scalar<2, 4, 2>, Scalar<2, 8, 1>, Scalar<4, 8, 1>,         //
                 Edges<8, 2>, Edges<8, 4>, Edges<16, 4>, Edges<32, 4>, Edges<32, 8>,         //
-                Scalar<8, 8>, Scalar<32, 4>, Scalar<32, 8>, Scalar<32, 16>>;
+                Scalar<8, 8, 1>, Scalar<32, 4>, Scalar<32, 8>, Scalar<32, 16>>;
 
   template <int warps, int items, int min_teams, Fill fill>
   using Row = Shape<warps, 32, items, wide, fill, min_teams>;

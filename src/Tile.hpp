@@ -71,7 +71,7 @@ struct ChunkedRow {
   std::int64_t columns;
   std::int64_t chunks;
   int head = 0;
-  bool wide_stores = true;
+  bool wide_stores = true;  // whole chunks, at addresses known relative to each other
 
   KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const KernelArguments<T>& arguments, std::int64_t r)
       : x_stride(fill == Fill::scalar ? arguments.problem.x_column_stride : 1),
@@ -85,6 +85,7 @@ struct ChunkedRow {
       head = columns < to_alignment ? static_cast<int>(columns) : to_alignment;
       wide_stores = y_stride == 1 && entries_to_alignment(y + head, width) == 0;
     }
+    if constexpr (fill == Fill::scalar) wide_stores = y_stride == 1;
     chunks = (columns - head) / width;
   }
 
@@ -102,17 +103,6 @@ struct ChunkedRow {
   KOKKOS_FORCEINLINE_FUNCTION T* y_chunk(std::int64_t chunk) const {
     return y +
            (head + chunk * width) * (fill == Fill::edges || fill == Fill::scalar ? y_stride : 1);
-  }
-
-  /// Stores at y_chunk(...) + offset chunks.
-  KOKKOS_FORCEINLINE_FUNCTION void store(T* p, int offset, const Chunk<T, width>& out) const {
-    if constexpr (fill == Fill::scalar) {
-      p[offset * y_stride] = out.entry[0];
-    } else if (fill != Fill::edges || wide_stores) {
-      reinterpret_cast<Chunk<T, width>*>(p)[offset] = out;
-    } else {
-      for (int k = 0; k < width; ++k) p[(offset * width + k) * y_stride] = out.entry[k];
-    }
   }
 };
 
@@ -139,24 +129,16 @@ struct Tile {
                                         std::int64_t first, int rank) {
     const int left = chunks_left(row, first, rank);
     const T* p = row.x_chunk(first + rank);
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i) {
-      Chunk<T, width> chunk;
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < width; ++k) chunk.entry[k] = arguments.nothing;
-      if (holds(i, left))
-        chunk = *reinterpret_cast<const Chunk<T, width>*>(p + i * threads * width * row.x_stride);
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < width; ++k) value[i * width + k] = chunk.entry[k];
-    }
+    if (fill != Fill::scalar || row.x_stride == 1)
+      load_chunks(arguments, left, p, width);  // inlined: immediate offsets
+    else
+      load_chunks(arguments, left, p, row.x_stride);
     edge = arguments.nothing;
     if constexpr (fill == Fill::edges) {
       const std::int64_t column = first == 0 ? row.edge_column(rank) : -1;
       if (column >= 0) edge = row.x[column];
       edge = arguments.load(edge);
     }
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int j = 0; j < size; ++j) value[j] = arguments.load(value[j]);
   }
 
   /// For a place in the row that this thread doesn't work on.
@@ -186,7 +168,9 @@ struct Tile {
       partial[j % partial_sums] += weight;
     }
     if constexpr (fill == Fill::edges) {
-      const T weight = exp(edge);
+      T weight = T(0);
+      // only the threads of one warp can have one: the others skip the exponential
+      if (edge != -Kokkos::Experimental::infinity_v<T>) weight = exp(edge);
       if constexpr (keep) edge = weight;
       partial[0] += weight;
     }
@@ -199,14 +183,10 @@ struct Tile {
                                          const Map& map) const {
     const int left = chunks_left(row, first, rank);
     T* p = row.y_chunk(first + rank);
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i) {
-      if (!holds(i, left)) continue;
-      Chunk<T, width> out;
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < width; ++k) out.entry[k] = map(value[i * width + k]);
-      row.store(p, i * threads, out);
-    }
+    if (fill == Fill::exact || fill == Fill::guarded || row.wide_stores)
+      store_chunks(left, p, map);
+    else
+      store_entries(left, p, row.y_stride, map);
     if constexpr (fill == Fill::edges) {
       const std::int64_t column = first == 0 ? row.edge_column(rank) : -1;
       if (column >= 0) row.y[column * row.y_stride] = map(edge);
@@ -214,6 +194,49 @@ struct Tile {
   }
 
  private:
+  /// Chunk i of the thread is at p + i * threads * distance.
+  template <class Distance>
+  KOKKOS_FORCEINLINE_FUNCTION void load_chunks(const KernelArguments<T>& arguments, int left,
+                                               const T* p, Distance distance) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) {
+      Chunk<T, width> chunk;
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) chunk.entry[k] = arguments.nothing;
+      if (holds(i, left))
+        chunk = *reinterpret_cast<const Chunk<T, width>*>(p + i * threads * distance);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) value[i * width + k] = chunk.entry[k];
+    }
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) value[j] = arguments.load(value[j]);
+  }
+
+  template <class Map>
+  KOKKOS_FORCEINLINE_FUNCTION void store_chunks(int left, T* p, const Map& map) const {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if (!holds(i, left)) continue;
+      Chunk<T, width> out;
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) out.entry[k] = map(value[i * width + k]);
+      reinterpret_cast<Chunk<T, width>*>(p)[i * threads] = out;
+    }
+  }
+
+  /// The same one by one, for a y that is strided or aligned in another way than x.
+  template <class Map>
+  KOKKOS_FORCEINLINE_FUNCTION void store_entries(int left, T* p, std::int64_t stride,
+                                                 const Map& map) const {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if (!holds(i, left)) continue;
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k)
+        p[(i * threads * width + k) * stride] = map(value[i * width + k]);
+    }
+  }
+
   /// Chunk i of this thread is there where i * threads < chunks_left.
   KOKKOS_FORCEINLINE_FUNCTION static int chunks_left(const Row& row, std::int64_t first, int rank) {
     const std::int64_t left = row.chunks - first;
