@@ -50,9 +50,10 @@ constexpr std::string_view to_string(Algorithm algorithm) {
 struct Options {
   /// The axis that is reduced, 0 to rank - 1; a negative one counts from the last.
   int axis = -1;
-  /// The function is applied to scale * x, rounded once to the type that is computed in (float for
-  /// float, double for double). A temperature T is scale = 1 / T; softmin is scale = -1; 0 is taken
-  /// as its limit from above: finite entries count alike, and -inf still counts for nothing.
+  /// The function is applied to scale * x, where scale and the product are rounded to the type that
+  /// is computed in (float for float, double for double). A temperature T is scale = 1 / T; softmin
+  /// is scale = -1; 0 is taken as its limit from above: finite entries count alike, and -inf still
+  /// counts for nothing.
   double scale = 1.0;
   EmptyRows empty_rows = EmptyRows::nan;
   Algorithm algorithm = Algorithm::automatic;

@@ -58,7 +58,7 @@ class Dispatch {
     if constexpr (is_host_space<Exec>) return {host, online, online, online};
     const OuterAxis& fastest = problem().outer[problem().outer_rank - 1];
     const bool neighbours_are_rows =
-        !x_contiguous() && fastest.x_stride < problem().x_column_stride;
+        !x_contiguous() && fastest.extent > 1 && fastest.x_stride < problem().x_column_stride;
     // reproducible: by the columns alone, whatever the layout
     if (neighbours_are_rows && !m_options.reproducible) return {column, online, online, online};
     return {subgroup, fused_registers, fused_scratch, online};

@@ -10,9 +10,9 @@
 ///   one_value_a_row the output is one value a row
 /// and, made from the row's state, the map from what was kept to the output, or the `value`.
 
-#include <Exp.hpp>
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Options.hpp>
+#include <RowReduction.hpp>
 #include <impl/KokkosSoftmax_Launch.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -29,7 +29,7 @@ struct Epilogue<Operation::softmax, T> {
   /// The weights were taken against `reference`, the row's state stands against row.max.
   KOKKOS_FORCEINLINE_FUNCTION Epilogue(const LogSumExpState<T>& row, T reference,
                                        EmptyRows empty_rows)
-      : factor(reference == row.max ? T(1) : Kokkos::exp(reference - row.max)) {
+      : factor(rescaling(reference, row.max)) {
     // An empty row has the sum 0: 1 / 0 makes it NaN. A NaN or +inf in the row made the sum NaN.
     factor = row.sum == T(0) && empty_rows == EmptyRows::zero ? T(0) : factor / row.sum;
   }

@@ -134,12 +134,21 @@ class PreciseExp {
   T m_second;
 };
 
+/// exp(x), x <= 0, to an ulp or two.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T exp_of_nonpositive(T x) {
+  using C = ExpConstants<T>;
+  const T rounded = multiply_add(x, C::log2_e, C::round_and_bias);
+  const T n = rounded - C::round_and_bias;
+  const T r = multiply_add(n, -C::ln2_low, multiply_add(n, -C::ln2_high, x));
+  const T e = C::polynomial(r) * power_of_two(rounded);
+  return x < C::lowest ? T(0) : e;  // NaN stays NaN
+}
+
 /// exp(v - reference) where only a sum of such terms matters: a rounding of v - reference weighs
 /// little there, because terms far below the reference are small.
 template <class T>
 class SummandExp {
-  using C = ExpConstants<T>;
-
  public:
   KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) { return max; }
 
@@ -147,21 +156,15 @@ class SummandExp {
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
     // inf - inf would be NaN, but a row with +inf has the log-sum-exp +inf
-    return exp(v == m_reference ? T(0) : v - m_reference);
+    const T difference = v == m_reference ? T(0) : v - m_reference;
+    if constexpr (std::is_same_v<T, float>) {
+      // one instruction on GPUs
+      KOKKOS_IF_ON_DEVICE((return Kokkos::exp2(difference * ExpConstants<float>::log2_e);))
+    }
+    return exp_of_nonpositive(difference);
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION static T exp(T x) {
-    if constexpr (std::is_same_v<T, float>) {
-      KOKKOS_IF_ON_DEVICE((return Kokkos::exp2(x * C::log2_e);))  // one instruction on GPUs
-    }
-    const T rounded = multiply_add(x, C::log2_e, C::round_and_bias);
-    const T n = rounded - C::round_and_bias;
-    const T r = multiply_add(n, -C::ln2_low, multiply_add(n, -C::ln2_high, x));
-    const T e = C::polynomial(r) * power_of_two(rounded);
-    return x < C::lowest ? T(0) : e;
-  }
-
   T m_reference;
 };
 

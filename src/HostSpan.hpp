@@ -14,7 +14,7 @@ class HostSpan {
  public:
   /// Long enough to amortise what is done once a span, short enough for the first level cache and
   /// for sums in T.
-  static constexpr std::int64_t max_size = 1024;
+  static constexpr std::int64_t max_size = 512;
 
   KOKKOS_FORCEINLINE_FUNCTION HostSpan(const T* x, std::int64_t size, T scale)
       : m_x(x), m_size(size), m_scale(scale) {}

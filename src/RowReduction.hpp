@@ -10,10 +10,10 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// exp(from - to); 1 where both are the same infinity.
+/// exp(from - to), from <= to; 1 where both are the same infinity.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T rescaling(T from, T to) {
-  return from == to ? T(1) : Kokkos::exp(from - to);
+  return from == to ? T(1) : exp_of_nonpositive(from - to);
 }
 
 /// Merges the lanes' states. The largest reference first and one sum against it: merging pair by
@@ -41,8 +41,9 @@ KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_over_team(const Member& memb
   if constexpr (threads == 1) return mine;
   if (lane == 0) states(member.team_rank()) = mine;
   member.team_barrier();
+  static_assert(threads <= lanes, "each lane takes the state of one thread");
   LogSumExpState<T> part;
-  for (int thread = lane; thread < threads; thread += lanes) part.merge(states(thread));
+  if (lane < threads) part = states(lane);
   return merge_over_lanes<lanes>(member, part);
 }
 

@@ -60,7 +60,8 @@ template <class V>
 std::string extents_of(const V& view) {
   std::ostringstream text;
   text << "(";
-  for (std::size_t d = 0; d < V::rank(); ++d) text << (d == 0 ? "" : ", ") << view.extent(d);
+  for (int d = 0; d < static_cast<int>(V::rank()); ++d)
+    text << (d == 0 ? "" : ", ") << view.extent(d);
   text << ")";
   return text.str();
 }
@@ -73,9 +74,11 @@ inline int checked_axis(Operation operation, int axis, int rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
-inline void check_scale(Operation operation, double scale) {
-  if (!std::isfinite(scale))
-    throw_invalid(operation, "scale = ", scale, " is not finite: give a finite scale");
+template <class T>
+void check_scale(Operation operation, double scale) {
+  if (!std::isfinite(static_cast<T>(scale)))
+    throw_invalid(operation, "scale = ", scale,
+                  " is not a finite number of x's value type: give a ", "finite scale");
 }
 
 template <class X, class Y>
@@ -106,7 +109,7 @@ template <Operation operation, class Exec, class X, class Y>
 void check_and_launch(const Exec& exec, const X& x, const char* y_name, const Y& y,
                       const Options& options) {
   const int axis = checked_axis(operation, options.axis, static_cast<int>(X::rank()));
-  check_scale(operation, options.scale);
+  check_scale<typename X::non_const_value_type>(operation, options.scale);
   check_extents(operation, x, y_name, y, axis);
   const auto problem = make_row_problem(x, y, axis);
   const bool nothing_to_write =

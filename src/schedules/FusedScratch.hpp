@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDSCRATCH_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDSCRATCH_HPP
 
+#include <CompensatedSum.hpp>
 #include <RowReduction.hpp>
 #include <Tile.hpp>
 
@@ -44,13 +45,14 @@ struct FusedScratchKernel {
 
     LogSumExpState<T> mine{Exp::reference(max), T(0)};
     const Exp exp(mine.max);
+    CompensatedSum<T> sum;
     for (int t = 0; t < tiles; ++t) {
       Piece piece = fetch(places, t, rank, edge);
-      mine.sum += piece.template sum<Output::keeps_weights>(exp);
+      sum.add(piece.template sum<Output::keeps_weights>(exp));
       if (t == 0) edge = piece.edge;
       if constexpr (Output::keeps_weights) park(piece, places, t, rank);
     }
-    mine.sum = sum_over_lanes<lanes>(member, mine.sum);
+    mine.sum = sum_over_lanes<lanes>(member, sum.value());
     const auto all = merge_over_team<Shape::threads, lanes>(member, lane, states, mine);
 
     const Output output(all, mine.max, arguments.empty_rows);

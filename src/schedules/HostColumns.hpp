@@ -22,7 +22,8 @@ struct HostColumnsKernel {
   using Output = Epilogue<operation, T>;
   using Exp = typename Output::Exp;
   static constexpr int block_rows = 64 / static_cast<int>(sizeof(T));  // a cache line
-  static constexpr std::int64_t piece_columns = 256;
+  static constexpr std::int64_t piece_columns =
+      HostSpan<T>::max_size;  // the same bits as a HostRow
 
   KernelArguments<T> arguments;
 

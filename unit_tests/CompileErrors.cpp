@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Calls that must not compile, each for another reason: check_compile_errors.cmake looks for the
+// sentences of the static_asserts. Without KOKKOSSOFTMAX_TEST_WRONG_CALLS the file compiles, which
+// shows that nothing else in it is wrong.
+
+#include <KokkosSoftmax.hpp>
+
+namespace {
+
+using Exec = Kokkos::DefaultHostExecutionSpace;
+template <class Data>
+using View = Kokkos::View<Data, Kokkos::LayoutRight, Exec>;
+
+void calls(const View<double**>& x, const View<double**>& y, const View<double*>& lse) {
+  KokkosSoftmax::softmax(Exec{}, x, y);
+  KokkosSoftmax::logsumexp(Exec{}, x, lse);
+#ifdef KOKKOSSOFTMAX_TEST_WRONG_CALLS
+  KokkosSoftmax::softmax(Exec{}, View<int**>("x", 1, 1), y);
+  KokkosSoftmax::softmax(Exec{}, x, View<float**>("y", 1, 1));
+  KokkosSoftmax::log_softmax(Exec{}, x, View<const double**>(y));
+  KokkosSoftmax::log_softmax(Exec{}, x, lse);
+  KokkosSoftmax::logsumexp(Exec{}, x, y);
+  KokkosSoftmax::logsumexp(Exec{}, View<double*****>(), View<double****>());
+  KokkosSoftmax::softmax(1.0, x, y);
+#endif
+}
+
+}  // namespace
+
+int main() { (void)&calls; }

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Calls that can't be served: std::invalid_argument that names the function, the argument and the
+// numbers given, and nothing written.
+
+#include <cmath>
+#include <initializer_list>
+#include <limits>
+#include <string>
+#include <support/Check.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+/// Whether `body` throws std::invalid_argument with all of `parts` in its message.
+template <class Body>
+::testing::AssertionResult throws_with(std::initializer_list<std::string> parts, const Body& body) {
+  try {
+    body();
+  } catch (const std::invalid_argument& error) {
+    const std::string message = error.what();
+    for (const auto& part : parts)
+      if (message.find(part) == std::string::npos)
+        return ::testing::AssertionFailure() << "no \"" << part << "\" in: " << message;
+    return ::testing::AssertionSuccess();
+  }
+  return ::testing::AssertionFailure() << "nothing was thrown";
+}
+
+std::string full_name(Function function) {
+  return std::string("KokkosSoftmax::") + to_string(function) + ":";
+}
+
+template <class C>
+class Errors : public ::testing::Test {
+ protected:
+  using T = typename C::value;
+  using Exec = typename C::exec;
+  using Memory = Field<T, Exec>;
+
+  /// Calls with x of extents `x` and an output of extents `y` (rank 1 for logsumexp).
+  static ::testing::AssertionResult call_throws(Function function, const Extents& x,
+                                                const Extents& y, const Options& options,
+                                                std::initializer_list<std::string> parts) {
+    using Right = Kokkos::LayoutRight;
+    const Memory x_memory(place_right(x)), y_memory(place_right(y));
+    const auto x_view = x_memory.template view<Right, 2, const T>();
+    const auto result = throws_with(parts, [&] {
+      if (function == Function::logsumexp)
+        call(function, Exec{}, x_view, y_memory.template view<Right, 1>(), options);
+      else
+        call(function, Exec{}, x_view, y_memory.template view<Right, 2>(), options);
+    });
+    Exec{}.fence();
+    return both(result, y_memory.is_unchanged() && x_memory.is_unchanged(), "memory was written");
+  }
+
+  static Extents output_extents(Function function) {
+    return function == Function::logsumexp ? Extents{5} : Extents{5, 7};
+  }
+};
+TYPED_TEST_SUITE(Errors, ValueConfigs, ConfigName);
+
+TYPED_TEST(Errors, AxisOutOfRange) {
+  for (const Function function : all_functions)
+    for (const int axis : {2, -3, 100, std::numeric_limits<int>::min()})
+      EXPECT_TRUE(TestFixture::call_throws(
+          function, {5, 7}, TestFixture::output_extents(function), {.axis = axis},
+          {full_name(function), "axis", std::to_string(axis), "rank 2"}));
+}
+
+TYPED_TEST(Errors, ScaleNotFinite) {
+  for (const Function function : all_functions)
+    for (const double scale : {double(INFINITY), -double(INFINITY), double(NAN)})
+      EXPECT_TRUE(TestFixture::call_throws(function, {5, 7}, TestFixture::output_extents(function),
+                                           {.scale = scale},
+                                           {full_name(function), "scale", "finite"}));
+}
+
+TYPED_TEST(Errors, ExtentsOfOutput) {
+  for (const Function function : {Function::softmax, Function::log_softmax}) {
+    const std::string name = full_name(function);
+    const auto throws = &TestFixture::call_throws;
+    EXPECT_TRUE(throws(function, {5, 7}, {5, 8}, {}, {name, "y", "(5, 8)", "x", "(5, 7)"}));
+    EXPECT_TRUE(throws(function, {5, 7}, {7, 5}, {}, {name, "y", "(7, 5)", "x", "(5, 7)"}));
+    EXPECT_TRUE(throws(function, {5, 7}, {0, 0}, {}, {name, "y", "(0, 0)", "x", "(5, 7)"}));
+    EXPECT_TRUE(throws(function, {0, 7}, {5, 7}, {}, {name, "y", "(5, 7)", "x", "(0, 7)"}));
+  }
+}
+
+TYPED_TEST(Errors, ExtentsOfLogSumExp) {
+  const auto throws = &TestFixture::call_throws;
+  const std::string name = full_name(Function::logsumexp);
+  EXPECT_TRUE(throws(Function::logsumexp, {5, 7}, {7}, {}, {name, "lse", "(7)", "x", "(5, 7)"}));
+  EXPECT_TRUE(throws(Function::logsumexp, {5, 7}, {5}, {.axis = 0},
+                     {name, "lse", "(5)", "x", "(5, 7)", "axis"}));
+}
+
+template <class T, class Exec>
+auto strided_matrix(const Field<T, Exec>& memory, std::size_t first, const Extents& strides) {
+  return Kokkos::View<T**, Kokkos::LayoutStride, typename Field<T, Exec>::Device,
+                      Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+      memory.data() + first, Kokkos::LayoutStride(5, strides[0], 5, strides[1]));
+}
+
+// Anything but the same elements in the same order.
+TYPED_TEST(Errors, Overlap) {
+  using Exec = typename TypeParam::exec;
+  const Field<typename TypeParam::value, Exec> memory(place_right({200}));
+  const auto x = strided_matrix(memory, 50, {5, 1});
+  const struct {
+    const char* what;
+    std::size_t first;
+    Extents strides;
+  } overlaps[] = {{"an element later", 51, {5, 1}},     {"an element earlier", 49, {5, 1}},
+                  {"a row later", 55, {5, 1}},          {"the last element", 74, {5, 1}},
+                  {"transposed", 50, {1, 5}},           {"other row stride", 50, {6, 1}},
+                  {"every other element", 50, {10, 2}}, {"ends in x", 26, {5, 1}}};
+  for (const auto& overlap : overlaps) {
+    const auto y = strided_matrix(memory, overlap.first, overlap.strides);
+    EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax:", "x", "y", "overlap"}, [&] {
+      softmax(Exec{}, x, y);
+    })) << overlap.what;
+    EXPECT_TRUE(throws_with({"KokkosSoftmax::log_softmax:", "overlap"}, [&] {
+      log_softmax(Exec{}, x, y, {.axis = 0});
+    })) << overlap.what;
+  }
+  Exec{}.fence();
+  EXPECT_TRUE(memory.is_unchanged());
+}
+
+TYPED_TEST(Errors, LogSumExpInsideInput) {
+  using Exec = typename TypeParam::exec;
+  const Field<typename TypeParam::value, Exec> memory(place_right({5, 7}));
+  const auto x = memory.template view<Kokkos::LayoutRight, 2>();
+  for (const std::size_t column : {0, 3, 6}) {
+    const auto lse = Kokkos::subview(x, Kokkos::ALL, column);
+    EXPECT_TRUE(throws_with({"KokkosSoftmax::logsumexp:", "x", "lse", "overlap"},
+                            [&] { logsumexp(Exec{}, x, lse); }));
+  }
+  Exec{}.fence();
+  EXPECT_TRUE(memory.is_unchanged());
+}
+
+TYPED_TEST(Errors, AlgorithmThatCannotServe) {
+  using Exec = typename TypeParam::exec;
+  std::vector<Algorithm> too_small = {Algorithm::subgroup, Algorithm::fused_registers,
+                                      Algorithm::fused_scratch};
+  if (!is_host_space<Exec>) too_small.push_back(Algorithm::host);
+  for (const Algorithm algorithm : too_small)
+    for (const Function function : all_functions) {
+      const Extents y = function == Function::logsumexp ? Extents{1} : Extents{1, 1000000};
+      EXPECT_TRUE(TestFixture::call_throws(
+          function, {1, 1000000}, y, {.algorithm = algorithm},
+          {full_name(function), "algorithm", std::string(to_string(algorithm)), "1000000"}));
+    }
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Options::reproducible: the bits of a row's result depend on the row alone.
+
+#include <cstring>
+#include <support/Check.hpp>
+#include <support/Recorder.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+/// Where a row stands: in which place among how many rows, how far from an aligned address.
+struct Surroundings {
+  std::size_t count = 1;
+  std::size_t place = 0;
+  std::size_t x_offset = 0;
+  std::size_t y_offset = 0;
+};
+
+template <class C>
+class Reproducible : public ::testing::Test {
+ protected:
+  using T = typename C::value;
+  using Exec = typename C::exec;
+  using L = typename C::layout;
+
+  /// `row` among rows of other values.
+  static Rows<T> surrounded(const Rows<T>& row, const Surroundings& s) {
+    Rows<T> rows = normal_rows<T>(s.count, row.columns);
+    std::copy(row.values.begin(), row.values.end(), rows.values.begin() + s.place * row.columns);
+    return rows;
+  }
+
+  /// The result for `row` alone, as the function gives it in these surroundings.
+  static std::vector<T> result(const Rows<T>& row, Case c, const Surroundings& s,
+                               const Exec& exec) {
+    const Rows<T> rows = surrounded(row, s);
+    c.extents = c.options.axis == 0 ? Extents{row.columns, s.count} : Extents{s.count, row.columns};
+    Field<T, Exec> x(place<L>(c.extents, s.x_offset)), y(place<L>(c.y_extents(), s.y_offset));
+    x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
+    const auto x_view = x.template view<L, 2>();
+    if (c.function == Function::logsumexp)
+      call(c.function, exec, x_view, y.template view<L, 1>(), c.options);
+    else
+      call(c.function, exec, x_view, y.template view<L, 2>(), c.options);
+    exec.fence();
+    return part(c, y.read(), s.place);
+  }
+
+  static std::vector<T> part(const Case& c, const std::vector<T>& y, std::size_t row) {
+    if (c.function == Function::logsumexp) return {y[row]};
+    const auto rows = tensor_to_rows(y, c.extents, c.options.axis);
+    const std::size_t columns = c.extents[axis_index(c.extents, c.options.axis)];
+    return {rows.begin() + row * columns, rows.begin() + (row + 1) * columns};
+  }
+
+  static std::string described(const Case& c) {
+    return std::string(to_string(c.function)) + " along axis " + std::to_string(c.options.axis) +
+           ", " + std::string(to_string(c.options.algorithm));
+  }
+
+  static void expect_same_bits(const Rows<T>& row, const Case& c) {
+    const Surroundings surroundings[] = {{2, 0, 0, 0},     {2, 1, 0, 0},    {3, 1, 1, 0},
+                                         {5, 4, 2, 3},     {1, 0, 3, 1},    {127, 5, 0, 0},
+                                         {127, 126, 1, 2}, {300, 131, 0, 0}};
+    const auto alone = result(row, c, {}, Exec{});
+    const auto other = other_instances(Exec{});
+    EXPECT_TRUE(same_bits(result(row, c, {}, other[0]), alone))
+        << "another instance, " << described(c);
+    for (const Surroundings& s : surroundings) {
+      if (s.count * row.columns > 100000) continue;
+      EXPECT_TRUE(same_bits(result(row, c, s, Exec{}), alone))
+          << row.columns << " columns, row " << s.place << " of " << s.count << ", offsets "
+          << s.x_offset << " and " << s.y_offset << ", " << described(c);
+    }
+  }
+
+  static bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+  }
+};
+TYPED_TEST_SUITE(Reproducible, LayoutConfigs, ConfigName);
+
+TYPED_TEST(Reproducible, Automatic) {
+  for (const std::size_t columns : {3, 33, 127, 128, 781, 1024, 1025, 12671, 100003})
+    for (const Function function : all_functions)
+      for (const int axis : {0, 1})
+        TestFixture::expect_same_bits(
+            normal_rows<typename TypeParam::value>(1, columns),
+            {.function = function, .options = {.axis = axis, .reproducible = true}});
+}
+
+TYPED_TEST(Reproducible, ForcedAlgorithms) {
+  for (const Algorithm algorithm :
+       {Algorithm::subgroup, Algorithm::fused_registers, Algorithm::fused_scratch,
+        Algorithm::online, Algorithm::column, Algorithm::host})
+    for (const std::size_t columns : {33, 1024, 1025})
+      for (const int axis : {0, 1}) {
+        const Options options{.axis = axis, .algorithm = algorithm, .reproducible = true};
+        const auto row = normal_rows<typename TypeParam::value>(1, columns);
+        try {
+          TestFixture::expect_same_bits(row, {.options = options});
+        } catch (const std::invalid_argument&) {  // Test_Algorithms says what must be served
+        }
+      }
+}
+
+// Reproducible isn't inaccurate.
+TYPED_TEST(Reproducible, Right) {
+  for (const std::size_t columns : {1, 33, 1024, 12671}) {
+    const auto& sample = normal_sample<typename TypeParam::value>(3, columns);
+    for (const Function function : all_functions)
+      for (const int axis : {0, 1})
+        EXPECT_TRUE(check_matrix<TypeParam>(
+            {.function = function, .options = {.axis = axis, .reproducible = true}}, sample.rows,
+            sample.expected));
+  }
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Sizes beyond 32 bits, on devices with the memory for them: more than 2^31 rows, more than 2^31
+// columns, more than 2^32 elements. The data repeats after `period` entries, so that the truth for
+// 2^31 entries is that for `period` of them, each as often as it occurs.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <support/Check.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+constexpr std::int64_t period = 1021;  // prime: no tile or vector meets it in step
+
+KOKKOS_INLINE_FUNCTION float periodic_entry(std::int64_t row, std::int64_t column) {
+  return static_cast<float>((row * 7 + column * 3) % period) * (8.0f / period);
+}
+
+template <class Exec>
+using Matrix = Kokkos::View<float**, Kokkos::LayoutRight, Exec>;
+
+template <class Exec>
+void fill_periodically(const Matrix<Exec>& x) {
+  const auto columns = static_cast<std::int64_t>(x.extent(1));
+  using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  Kokkos::parallel_for(
+      "KokkosSoftmaxTest::fill_periodically", Range(0, x.extent(0) * x.extent(1)),
+      KOKKOS_LAMBDA(std::int64_t i) { x.data()[i] = periodic_entry(i / columns, i % columns); });
+}
+
+long double true_logsumexp(std::int64_t row, std::int64_t columns) {
+  long double sum = 0;
+  for (std::int64_t i = 0; i < std::min(period, columns); ++i) {
+    const std::int64_t times = (columns - i + period - 1) / period;
+    sum += times * std::exp(static_cast<long double>(periodic_entry(row, i)));
+  }
+  return std::log(sum);
+}
+
+/// Some of 0 ... n - 1: around the ends, the middle and the limits of 32-bit numbers.
+std::vector<std::int64_t> interesting_indices(std::int64_t n) {
+  std::vector<std::int64_t> indices;
+  for (const std::int64_t center :
+       {std::int64_t{0}, std::int64_t{1} << 31, std::int64_t{1} << 30, n / 2, n - 1})
+    for (std::int64_t i = center - 2; i <= center + 2; ++i)
+      if (i >= 0 && i < n) indices.push_back(i);
+  return indices;
+}
+
+template <class Exec>
+float entry_of(const Matrix<Exec>& y, std::int64_t row, std::int64_t column) {
+  float value = 0;
+  Kokkos::deep_copy(value, Kokkos::subview(y, row, column));
+  return value;
+}
+
+/// softmax in place, then some of its entries. The memory is there once only.
+template <class Exec>
+void expect_right_in_place(std::int64_t rows, std::int64_t columns) {
+  const Matrix<Exec> x(Kokkos::view_alloc("x", Kokkos::WithoutInitializing), rows, columns);
+  fill_periodically(x);
+  softmax(Exec{}, x, x);
+  for (const std::int64_t row : interesting_indices(rows)) {
+    const long double lse = true_logsumexp(row, columns);
+    for (const std::int64_t column : interesting_indices(columns)) {
+      const float got = entry_of(x, row, column);
+      const long double truth = std::exp(periodic_entry(row, column) - lse);
+      EXPECT_TRUE(is_accurate(Function::softmax, got, truth, tolerance<float>(false)))
+          << got << " instead of " << truth << " in row " << row << ", column " << column;
+    }
+  }
+}
+
+template <class C>
+class SlowSizes : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (is_host_space<typename C::exec> || std::is_same_v<typename C::value, double>)
+      GTEST_SKIP() << "20 GB of a device's memory are used, with float";
+  }
+};
+TYPED_TEST_SUITE(SlowSizes, ValueConfigs, ConfigName);
+
+TYPED_TEST(SlowSizes, MoreThan2To32Elements) {
+  expect_right_in_place<typename TypeParam::exec>((std::int64_t{1} << 20) + 3, 4099);
+}
+
+TYPED_TEST(SlowSizes, MoreThan2To31Rows) {
+  expect_right_in_place<typename TypeParam::exec>((std::int64_t{1} << 31) + 5, 2);
+}
+
+TYPED_TEST(SlowSizes, MoreThan2To31Columns) {
+  expect_right_in_place<typename TypeParam::exec>(1, (std::int64_t{1} << 31) + 5);
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# cmake -DCOMPILER=... -DFLAGS=... -DSOURCE=... -P check_compile_errors.cmake
+# The source must compile, and with KOKKOSSOFTMAX_TEST_WRONG_CALLS must not, for these reasons:
+set(sentences
+  "KokkosSoftmax::softmax: the value type of x must be float or double"
+  "KokkosSoftmax::softmax: y must have the value type of x, without const"
+  "KokkosSoftmax::log_softmax: y must have the value type of x, without const"
+  "KokkosSoftmax::log_softmax: y must have the rank of x"
+  "KokkosSoftmax::logsumexp: lse must have the rank of x (less one for logsumexp)"
+  "KokkosSoftmax::logsumexp: x must have rank 1 to 4"
+  "KokkosSoftmax::softmax: exec must be an instance of an execution space")
+
+execute_process(COMMAND ${COMPILER} ${FLAGS} -fsyntax-only ${SOURCE}
+  RESULT_VARIABLE failed ERROR_VARIABLE message)
+if(failed)
+  message(FATAL_ERROR "${SOURCE} doesn't compile without the wrong calls:\n${message}")
+endif()
+execute_process(COMMAND ${COMPILER} ${FLAGS} -DKOKKOSSOFTMAX_TEST_WRONG_CALLS -fsyntax-only ${SOURCE}
+  RESULT_VARIABLE failed ERROR_VARIABLE message)
+if(NOT failed)
+  message(FATAL_ERROR "${SOURCE} compiles with the wrong calls")
+endif()
+foreach(sentence IN LISTS sentences)
+  string(FIND "${message}" "${sentence}" found)
+  if(found EQUAL -1)
+    message(FATAL_ERROR "the compiler doesn't say \"${sentence}\" but:\n${message}")
+  endif()
+endforeach()

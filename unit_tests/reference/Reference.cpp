@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <reference/Reference.hpp>
+#include <stdexcept>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+constexpr long double infinity = std::numeric_limits<long double>::infinity();
+constexpr long double not_a_number = std::numeric_limits<long double>::quiet_NaN();
+
+using Row = std::vector<long double>;
+
+/// v = scale * x with scale and the product rounded to T; a scale of 0 is the limit from above.
+template <class T>
+T scaled(T entry, T scale) {
+  if (scale != T(0)) return scale * entry;
+  return std::isfinite(entry) ? T(0) : entry;
+}
+
+template <class T>
+Row scaled_row(const T* x, std::size_t columns, double scale) {
+  Row v(columns);
+  std::transform(x, x + columns, v.begin(),
+                 [=](T entry) { return scaled(entry, static_cast<T>(scale)); });
+  return v;
+}
+
+bool is_moderate(const Row& v, long double max) {
+  const auto near_max = [=](long double entry) {
+    return !std::isfinite(entry) || max - entry <= 50;
+  };
+  return v.size() <= (1u << 17) && std::all_of(v.begin(), v.end(), near_max);
+}
+
+void append(Expected& expected, std::size_t columns, long double softmax, long double log_softmax,
+            long double logsumexp) {
+  expected.softmax.insert(expected.softmax.end(), columns, softmax);
+  expected.log_softmax.insert(expected.log_softmax.end(), columns, log_softmax);
+  expected.logsumexp.push_back(logsumexp);
+  expected.moderate.push_back(true);
+}
+
+/// A row whose maximum is finite.
+void append_ordinary_row(Expected& expected, const Row& v, long double max) {
+  long double sum = 0;
+  const auto first = expected.softmax.size();
+  for (const long double entry : v) {
+    expected.softmax.push_back(std::exp(entry - max));
+    sum += expected.softmax.back();
+  }
+  const long double log_sum = std::log(sum);
+  for (std::size_t i = 0; i < v.size(); ++i) {
+    expected.softmax[first + i] /= sum;
+    expected.log_softmax.push_back((v[i] - max) - log_sum);
+  }
+  expected.logsumexp.push_back(max + log_sum);
+  expected.moderate.push_back(is_moderate(v, max));
+}
+
+void append_row(Expected& expected, const Row& v, EmptyRows empty_rows) {
+  const bool has_nan = std::any_of(v.begin(), v.end(), [](auto e) { return std::isnan(e); });
+  if (has_nan) return append(expected, v.size(), not_a_number, not_a_number, not_a_number);
+  const long double max = v.empty() ? -infinity : *std::max_element(v.begin(), v.end());
+  if (max == infinity) return append(expected, v.size(), not_a_number, not_a_number, infinity);
+  if (max > -infinity) return append_ordinary_row(expected, v, max);
+  if (empty_rows == EmptyRows::zero) return append(expected, v.size(), 0, -infinity, -infinity);
+  append(expected, v.size(), not_a_number, not_a_number, -infinity);
+}
+
+}  // namespace
+
+const char* to_string(Function function) {
+  switch (function) {
+    case Function::softmax:
+      return "softmax";
+    case Function::log_softmax:
+      return "log_softmax";
+    case Function::logsumexp:
+      return "logsumexp";
+  }
+  throw std::logic_error("no such function");
+}
+
+const std::vector<long double>& Expected::of(Function function) const {
+  switch (function) {
+    case Function::softmax:
+      return softmax;
+    case Function::log_softmax:
+      return log_softmax;
+    case Function::logsumexp:
+      return logsumexp;
+  }
+  throw std::logic_error("no such function");
+}
+
+template <class T>
+Expected reference(const Rows<T>& x, double scale, EmptyRows empty_rows) {
+  Expected expected;
+  expected.softmax.reserve(x.values.size());
+  expected.log_softmax.reserve(x.values.size());
+  for (std::size_t row = 0; row < x.count; ++row)
+    append_row(expected, scaled_row(x.values.data() + row * x.columns, x.columns, scale),
+               empty_rows);
+  return expected;
+}
+
+template Expected reference(const Rows<float>&, double, EmptyRows);
+template Expected reference(const Rows<double>&, double, EmptyRows);
+
+}  // namespace KokkosSoftmax::Test

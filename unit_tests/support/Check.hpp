@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_TEST_CHECK_HPP
+#define KOKKOSSOFTMAX_TEST_CHECK_HPP
+
+/// \file
+/// One call of the library, checked in every respect.
+
+#include <gtest/gtest.h>
+
+#include <KokkosSoftmax.hpp>
+#include <Kokkos_Core.hpp>
+#include <reference/Accuracy.hpp>
+#include <sstream>
+#include <support/Config.hpp>
+#include <support/Field.hpp>
+#include <support/Samples.hpp>
+#include <utility>
+
+namespace KokkosSoftmax::Test {
+
+template <class Exec, class X, class Y>
+void call(Function function, const Exec& exec, const X& x, const Y& y, const Options& options) {
+  if constexpr (Y::rank() + 1 == X::rank())
+    logsumexp(exec, x, y, options);
+  else if (function == Function::softmax)
+    softmax(exec, x, y, options);
+  else
+    log_softmax(exec, x, y, options);
+}
+
+/// What to call, on tensors of which extents.
+struct Case {
+  Function function = Function::softmax;
+  Extents extents = {};
+  Options options = {};
+  std::size_t x_offset = 0;  // of the first element from an aligned address, in elements
+  std::size_t y_offset = 0;
+
+  /// The extents of a function's output.
+  Extents y_extents() const {
+    return function == Function::logsumexp ? without_axis(extents, options.axis) : extents;
+  }
+};
+
+inline std::ostream& operator<<(std::ostream& out, const Case& c) {
+  out << to_string(c.function) << " of extents (";
+  for (std::size_t d = 0; d < c.extents.size(); ++d) out << (d == 0 ? "" : ", ") << c.extents[d];
+  return out << "), axis " << c.options.axis << ", scale " << c.options.scale << ", "
+             << to_string(c.options.algorithm) << ", offsets " << c.x_offset << " and "
+             << c.y_offset;
+}
+
+/// Two results, both necessary.
+inline ::testing::AssertionResult both(::testing::AssertionResult result, bool condition,
+                                       const char* otherwise) {
+  if (condition) return result;
+  return ::testing::AssertionFailure() << result.message() << "\n  " << otherwise;
+}
+
+/// Checks what a call left in y.
+template <class T, class Exec>
+::testing::AssertionResult check_output(const Case& c, const Rows<T>& rows,
+                                        const Expected& expected, const Field<T, Exec>& y) {
+  const std::vector<T> got = c.function == Function::logsumexp
+                                 ? y.read()
+                                 : tensor_to_rows(y.read(), c.extents, c.options.axis);
+  auto result = is_accurate(c.function, rows, expected, got);
+  result = both(result, y.gaps_are_unchanged(), "something beside y's elements was written");
+  if (!result) result << "\n  in " << ::testing::PrintToString(c);
+  return result;
+}
+
+/// Calls the function on `rows`, laid along the axis of tensors of layouts LX and LY.
+template <class LX, class LY, int rank, class T, class Exec>
+::testing::AssertionResult check(const Exec& exec, const Case& c, const Rows<T>& rows,
+                                 const Expected& expected) {
+  Field<T, Exec> x(place<LX>(c.extents, c.x_offset));
+  Field<T, Exec> y(place<LY>(c.y_extents(), c.y_offset));
+  x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
+  const auto x_view = x.template view<LX, rank, const T>();
+  if (c.function == Function::logsumexp)
+    call(c.function, exec, x_view, y.template view<LY, rank - 1>(), c.options);
+  else
+    call(c.function, exec, x_view, y.template view<LY, rank>(), c.options);
+  exec.fence();
+  return both(check_output(c, rows, expected, y), x.is_unchanged(), "x was written");
+}
+
+/// The same with y = x.
+template <class L, int rank, class T, class Exec>
+::testing::AssertionResult check_in_place(const Exec& exec, const Case& c, const Rows<T>& rows,
+                                          const Expected& expected) {
+  Field<T, Exec> x(place<L>(c.extents, c.x_offset));
+  x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
+  const auto view = x.template view<L, rank>();
+  call(c.function, exec, view, view, c.options);
+  exec.fence();
+  return check_output(c, rows, expected, x);
+}
+
+/// Matrices of a configuration's layout; M and N are the rows and their columns, whichever the
+/// axis.
+template <class C>
+::testing::AssertionResult check_matrix(Case c, const Rows<typename C::value>& rows,
+                                        const Expected& expected,
+                                        const typename C::exec& exec = {}) {
+  using L = typename C::layout;
+  c.extents = axis_index({0, 0}, c.options.axis) == 1 ? Extents{rows.count, rows.columns}
+                                                      : Extents{rows.columns, rows.count};
+  return check<L, L, 2>(exec, c, rows, expected);
+}
+
+}  // namespace KokkosSoftmax::Test
+
+#endif

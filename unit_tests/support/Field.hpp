@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_TEST_FIELD_HPP
+#define KOKKOSSOFTMAX_TEST_FIELD_HPP
+
+/// \file
+/// Device memory for one tensor that notices reads and writes beside the tensor's elements.
+
+#include <gtest/gtest.h>
+
+#include <Kokkos_Core.hpp>
+#include <cstring>
+#include <limits>
+#include <support/Placement.hpp>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace KokkosSoftmax::Test {
+
+namespace Impl {
+
+/// The data type of a View of a rank: T, T*, T**, ...
+template <class T, int rank>
+struct DataType {
+  using type = typename DataType<T, rank - 1>::type*;
+};
+template <class T>
+struct DataType<T, 0> {
+  using type = T;
+};
+
+template <class Layout>
+Layout make_layout(const Placement& placement) {
+  Layout layout;
+  for (std::size_t d = 0; d < placement.extents.size(); ++d) {
+    layout.dimension[d] = placement.extents[d];
+    if constexpr (std::is_same_v<Layout, Kokkos::LayoutStride>)
+      layout.stride[d] = placement.strides[d];
+  }
+  return layout;
+}
+
+}  // namespace Impl
+
+/// What stands in an output before a call. No function of a test gives this value.
+template <class T>
+inline constexpr T poison = T(-12345.678);
+
+/// A tensor with a guard zone before and after it and whatever gaps its strides leave. Of an input
+/// the gaps are NaN, so that what reads them gives NaN; of an output everything is poison, so that
+/// what isn't written stays wrong and what shouldn't be written shows.
+template <class T, class Exec>
+class Field {
+ public:
+  using Device = Kokkos::Device<Exec, typename Exec::memory_space>;
+
+  explicit Field(Placement placement)
+      : m_placement(std::move(placement)),
+        m_addresses(m_placement.addresses()),
+        m_memory(Kokkos::view_alloc("KokkosSoftmaxTest::Field", Kokkos::WithoutInitializing),
+                 2 * guard + m_placement.offset + m_placement.span()),
+        m_image(m_memory.extent(0)) {
+    fill({}, poison<T>);
+  }
+
+  /// `values` in order, last axis fastest.
+  void assign(const std::vector<T>& values) { fill(values, std::numeric_limits<T>::quiet_NaN()); }
+
+  /// The values now, in the same order. The caller has fenced.
+  std::vector<T> read() const {
+    const std::vector<T> image = read_image();
+    std::vector<T> values;
+    values.reserve(m_addresses.size());
+    for (const std::size_t address : m_addresses) values.push_back(image[begin() + address]);
+    return values;
+  }
+
+  /// Whether every bit is as assigned: nothing was written at all.
+  bool is_unchanged() const { return same_bits(read_image(), m_image); }
+
+  /// Whether every bit beside the elements is as assigned.
+  bool gaps_are_unchanged() const {
+    std::vector<T> image = read_image();
+    for (const std::size_t address : m_addresses)
+      image[begin() + address] = m_image[begin() + address];
+    return same_bits(image, m_image);
+  }
+
+  template <class Layout, int rank, class Value = T>
+  auto view() const {
+    using Traits = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+    if constexpr (rank == 0)  // Kokkos 4.7 can't make a LayoutStride of it
+      return Kokkos::View<Value, Device, Traits>(data());
+    else
+      return Kokkos::View<typename Impl::DataType<Value, rank>::type, Layout, Device, Traits>(
+          data(), Impl::make_layout<Layout>(m_placement));
+  }
+
+  T* data() const { return m_memory.data() + begin(); }
+
+ private:
+  static constexpr std::size_t guard = 64;
+
+  std::size_t begin() const { return guard + m_placement.offset; }
+
+  void fill(const std::vector<T>& values, T elsewhere) {
+    m_image.assign(m_image.size(), elsewhere);
+    for (std::size_t i = 0; i < values.size(); ++i) m_image[begin() + m_addresses[i]] = values[i];
+    Kokkos::deep_copy(m_memory, HostView<const T>(m_image.data(), m_image.size()));
+  }
+
+  std::vector<T> read_image() const {
+    std::vector<T> image(m_memory.extent(0));
+    Kokkos::deep_copy(HostView<T>(image.data(), image.size()), m_memory);
+    return image;
+  }
+
+  static bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+    return std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+  }
+
+  template <class Value>
+  using HostView = Kokkos::View<Value*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  Placement m_placement;
+  std::vector<std::size_t> m_addresses;
+  Kokkos::View<T*, Device> m_memory;
+  std::vector<T> m_image;  // what the memory held after the last assignment
+};
+
+}  // namespace KokkosSoftmax::Test
+
+#endif

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <support/Recorder.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+namespace Tools = Kokkos::Tools::Experimental;
+
+Events* current = nullptr;  // the callbacks are plain functions
+
+void begin_kernel(const char* label, std::uint32_t device, std::uint64_t*) {
+  current->kernels.push_back({label, device});
+}
+
+void begin_fence(const char* label, std::uint32_t, std::uint64_t*) {
+  // Kokkos fences before each callback for the tool's sake.
+  const std::string name = label;
+  if (name.find("Tool Fence") == std::string::npos) current->fences.push_back(name);
+}
+
+void allocate(Kokkos_Profiling_SpaceHandle, const char* label, const void*, std::uint64_t) {
+  current->allocations.push_back(label);
+}
+
+void begin_copy(Kokkos_Profiling_SpaceHandle, const char* to, const void*,
+                Kokkos_Profiling_SpaceHandle, const char* from, const void*, std::uint64_t) {
+  current->copies.push_back(std::string(from) + " to " + to);
+}
+
+}  // namespace
+
+Recorder::Recorder(Events& events) : m_before(Tools::get_callbacks()) {
+  current = &events;
+  Tools::set_begin_parallel_for_callback(begin_kernel);
+  Tools::set_begin_parallel_reduce_callback(begin_kernel);
+  Tools::set_begin_parallel_scan_callback(begin_kernel);
+  Tools::set_begin_fence_callback(begin_fence);
+  Tools::set_allocate_data_callback(allocate);
+  Tools::set_begin_deep_copy_callback(begin_copy);
+}
+
+Recorder::~Recorder() {
+  Tools::set_callbacks(m_before);
+  current = nullptr;
+}
+
+}  // namespace KokkosSoftmax::Test

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_TEST_RECORDER_HPP
+#define KOKKOSSOFTMAX_TEST_RECORDER_HPP
+
+/// \file
+/// What Kokkos does during a call, told by the callbacks that it has for profiling tools.
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace KokkosSoftmax::Test {
+
+struct Events {
+  struct Kernel {
+    std::string label;
+    std::uint32_t device;  // encodes the execution space and its instance
+  };
+  std::vector<Kernel> kernels;  // parallel_for, parallel_reduce and parallel_scan
+  std::vector<std::string> fences;
+  std::vector<std::string> allocations;
+  std::vector<std::string> copies;
+};
+
+/// From construction to destruction, Kokkos' events; one at a time.
+class Recorder {
+ public:
+  explicit Recorder(Events& events);
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+ private:
+  Kokkos::Tools::Experimental::EventSet m_before;
+};
+
+template <class Body>
+Events record(const Body& body) {
+  Events events;
+  const Recorder recorder(events);
+  body();
+  return events;
+}
+
+/// As many instances as can be had, one or two, each different from `exec` (a pool of one thread
+/// can't be divided).
+template <class Exec>
+std::vector<Exec> other_instances(const Exec& exec) {
+  if (exec.concurrency() >= 2 || Kokkos::Tools::Experimental::DeviceTypeTraits<Exec>::id ==
+                                     Kokkos::Tools::Experimental::DeviceType::Serial)
+    return Kokkos::Experimental::partition_space(exec, std::vector<int>{1, 1});
+  return Kokkos::Experimental::partition_space(exec, std::vector<int>{1});
+}
+
+}  // namespace KokkosSoftmax::Test
+
+#endif

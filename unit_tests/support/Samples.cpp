@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <random>
+#include <support/Samples.hpp>
+#include <type_traits>
+#include <utility>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+/// The constants of the hostile rows.
+template <class T>
+struct Values {
+  using Limits = std::numeric_limits<T>;
+  static constexpr bool is_double = std::is_same_v<T, double>;
+  static constexpr T inf = Limits::infinity();
+  static constexpr T nan = Limits::quiet_NaN();
+  static constexpr T largest = Limits::max();
+  static constexpr T denormal = Limits::denorm_min();
+  static constexpr T huge = is_double ? T(1e300) : T(1e38);
+  static constexpr int exponent = is_double ? 300 : 38;
+  /// exp() of minus this is around the smallest normal number.
+  static constexpr T vanishing = is_double ? T(708) : T(87);
+};
+
+/// Adds rows to a matrix, each given as a function of the column.
+template <class T>
+class RowList {
+ public:
+  explicit RowList(std::size_t columns) { m_rows.columns = columns; }
+
+  void add(const char* name, const std::function<T(std::size_t)>& entry) {
+    for (std::size_t i = 0; i < m_rows.columns; ++i) m_rows.values.push_back(entry(i));
+    m_rows.names.push_back(name);
+    ++m_rows.count;
+  }
+
+  /// `special` in one column among `others`.
+  void add_one(const char* name, std::size_t column, T special, T others) {
+    add(name, [=](std::size_t i) { return i == column ? special : others; });
+  }
+
+  Rows<T> rows() { return std::move(m_rows); }
+
+ private:
+  Rows<T> m_rows;
+};
+
+template <class T>
+void add_equal_rows(RowList<T>& list) {
+  using V = Values<T>;
+  const std::pair<const char*, T> kinds[] = {{"all 0", T(0)},
+                                             {"all 0.3", T(0.3)},
+                                             {"all 1e7", T(1e7)},
+                                             {"all -1e7", T(-1e7)},
+                                             {"all huge", V::huge},
+                                             {"all -huge", -V::huge},
+                                             {"all largest", V::largest},
+                                             {"all -largest", -V::largest},
+                                             {"all denormal", V::denormal}};
+  for (const auto& [name, value] : kinds) list.add(name, [v = value](std::size_t) { return v; });
+}
+
+template <class T>
+void add_sorted_rows(RowList<T>& list, std::size_t columns) {
+  const T n = static_cast<T>(columns);
+  list.add("ascending to 40", [=](std::size_t i) { return 40 * static_cast<T>(i) / n; });
+  list.add("descending to -40", [=](std::size_t i) { return -40 * static_cast<T>(i) / n; });
+  list.add("ascending in steps of 10", [](std::size_t i) { return 10 * static_cast<T>(i); });
+  list.add("descending in steps of 10", [](std::size_t i) { return -10 * static_cast<T>(i); });
+}
+
+template <class T>
+void add_special_rows(RowList<T>& list, std::size_t columns) {
+  using V = Values<T>;
+  const std::size_t last = columns - 1, middle = columns / 2;
+  list.add_one("+inf first", 0, V::inf, T(1));
+  list.add_one("+inf last", last, V::inf, T(1));
+  list.add_one("NaN first", 0, V::nan, T(1));
+  list.add_one("NaN in the middle", middle, V::nan, T(1));
+  list.add_one("NaN last", last, V::nan, T(1));
+  list.add_one("-NaN last", last, -V::nan, T(1));
+  list.add_one("NaN among -inf", middle, V::nan, -V::inf);
+  list.add_one("NaN among +inf", middle, V::nan, V::inf);
+  list.add_one("-inf first", 0, -V::inf, T(1));
+  list.add_one("-inf last", last, -V::inf, T(1));
+  list.add_one("one finite entry among -inf", last, T(-3), -V::inf);
+  list.add_one("+inf among -inf", middle, V::inf, -V::inf);
+  list.add("all -inf", [](std::size_t) { return -V::inf; });
+  list.add("all +inf", [](std::size_t) { return V::inf; });
+  list.add("all NaN", [](std::size_t) { return V::nan; });
+  list.add("-inf and finite in turn",
+           [](std::size_t i) { return i % 2 == 0 ? -V::inf : T(0.01) * static_cast<T>(i % 97); });
+}
+
+template <class T>
+void add_extreme_rows(RowList<T>& list, std::size_t columns) {
+  using V = Values<T>;
+  list.add_one("huge first", 0, V::huge, T(0));
+  list.add_one("huge last", columns - 1, V::huge, T(0));
+  list.add_one("-huge last", columns - 1, -V::huge, T(0));
+  list.add("huge and -huge in turn", [](std::size_t i) { return i % 2 == 0 ? V::huge : -V::huge; });
+  list.add("denormals", [](std::size_t i) { return static_cast<T>(i) * V::denormal; });
+  list.add("0 and -0 in turn", [](std::size_t i) { return i % 2 == 0 ? T(0) : -T(0); });
+  list.add("probabilities around the smallest normal number", [](std::size_t i) {
+    return i == 0 ? T(0) : -V::vanishing + 10 - T(0.25) * static_cast<T>(i % 80);
+  });
+  // Small differences at a large offset, exact in T.
+  const T step = V::is_double ? T(0.0625) : T(1);
+  list.add("1e7 + small", [=](std::size_t i) { return T(1e7) + step * static_cast<T>(i % 13); });
+  list.add("-1e7 - small", [=](std::size_t i) { return T(-1e7) - step * static_cast<T>(i % 13); });
+  auto random = std::make_shared<std::mt19937_64>(columns);
+  list.add("all magnitudes", [=](std::size_t) {
+    std::uniform_real_distribution<double> exponent(-V::exponent, V::exponent);
+    const T magnitude = static_cast<T>(std::pow(10.0, exponent(*random)));
+    return (*random)() % 2 == 0 ? magnitude : -magnitude;
+  });
+}
+
+}  // namespace
+
+template <class T>
+Rows<T> normal_rows(std::size_t count, std::size_t columns) {
+  std::mt19937_64 random(1000003 * count + columns);
+  std::normal_distribution<double> normal(0.0, 3.0);
+  Rows<T> rows{count, columns, std::vector<T>(count * columns)};
+  for (T& value : rows.values) value = static_cast<T>(normal(random));
+  return rows;
+}
+
+template <class T>
+const Sample<T>& normal_sample(std::size_t count, std::size_t columns) {
+  static std::map<std::pair<std::size_t, std::size_t>, Sample<T>> samples;
+  const auto [entry, is_new] = samples.try_emplace({count, columns});
+  if (is_new) {
+    entry->second.rows = normal_rows<T>(count, columns);
+    entry->second.expected = reference(entry->second.rows);
+  }
+  return entry->second;
+}
+
+template <class T>
+Rows<T> hostile_rows(std::size_t columns) {
+  RowList<T> list(columns);
+  add_equal_rows(list);
+  add_sorted_rows(list, columns);
+  add_special_rows(list, columns);
+  add_extreme_rows(list, columns);
+  return list.rows();
+}
+
+#define KOKKOSSOFTMAX_TEST_INSTANTIATE(T)                               \
+  template Rows<T> normal_rows<T>(std::size_t, std::size_t);            \
+  template const Sample<T>& normal_sample<T>(std::size_t, std::size_t); \
+  template Rows<T> hostile_rows<T>(std::size_t);
+KOKKOSSOFTMAX_TEST_INSTANTIATE(float)
+KOKKOSSOFTMAX_TEST_INSTANTIATE(double)
+
+}  // namespace KokkosSoftmax::Test

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_TEST_SAMPLES_HPP
+#define KOKKOSSOFTMAX_TEST_SAMPLES_HPP
+
+/// \file
+/// The data of the tests.
+
+#include <reference/Reference.hpp>
+
+namespace KokkosSoftmax::Test {
+
+/// Widths at which a schedule, a load width or a loop can go wrong: around the sizes of vectors,
+/// blocks and buffers, odd and prime ones. 100003 is prime and wider than any row in registers.
+inline constexpr std::size_t widths[] = {0,    1,    2,    3,     7,     31,    32,
+                                         33,   127,  128,  129,   781,   1000,  1023,
+                                         1024, 1025, 4096, 12671, 16384, 32769, 100003};
+
+template <class T>
+struct Sample {
+  Rows<T> rows;
+  Expected expected;
+};
+
+/// Random numbers of standard deviation 3, the same in each run.
+template <class T>
+Rows<T> normal_rows(std::size_t count, std::size_t columns);
+
+/// normal_rows and their reference for scale 1, kept from call to call: tests that only differ in
+/// layout or axis share them, because the reference takes longer than the library.
+template <class T>
+const Sample<T>& normal_sample(std::size_t count, std::size_t columns);
+
+/// A matrix with a row of each kind that is hard on some implementation: special values, huge and
+/// denormal magnitudes, sorted entries, differences that are small against the entries.
+template <class T>
+Rows<T> hostile_rows(std::size_t columns);
+
+}  // namespace KokkosSoftmax::Test
+
+#endif
