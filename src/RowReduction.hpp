@@ -10,10 +10,11 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// exp(from - to), from <= to; 1 where both are the same infinity.
+/// exp(from - to); 1 where both are the same infinity. Not exp_of_nonpositive: used beside the
+/// exponentials of the entries, its constants would take their registers.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T rescaling(T from, T to) {
-  return from == to ? T(1) : exp_of_nonpositive(from - to);
+  return from == to ? T(1) : Kokkos::exp(from - to);
 }
 
 /// Merges the lanes' states. The largest reference first and one sum against it: merging pair by

@@ -26,22 +26,43 @@ struct Shapes {
   using Subgroup =
       ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
                 Guarded<8, 4, 1>, Guarded<16, 4, 1>, Guarded<32, 4, 1>, Guarded<32, 8, 1>,  //
-                Scalar<1, 4, 2>, Scalar<2, 4, 2>, Scalar<2, 8, 1>, Scalar<4, 8, 1>,         //
-                Edges<8, 2>, Edges<8, 4>, Edges<16, 4>, Edges<32, 4>, Edges<32, 8>,         //
-                Scalar<8, 8, 1>, Scalar<32, 4>, Scalar<32, 8>, Scalar<32, 16>>;
+                Scalar<1, 2, 4>, Scalar<1, 3, 4>, Scalar<1, 4, 2>, Scalar<1, 6, 2>,         //
+                Scalar<1, 8, 1>, Scalar<2, 8, 1>, Scalar<4, 8, 1>, Scalar<8, 8, 1>,         //
+                Edges<8, 4>, Edges<16, 4>, Edges<32, 4>, Edges<32, 8>,                      //
+                Scalar<32, 4>, Scalar<32, 8>, Scalar<32, 16>>;
 
-  template <int warps, int items, int min_teams, Fill fill>
-  using Row = Shape<warps, 32, items, wide, fill, min_teams>;
+  /// Threads per multiprocessor that leave a lane the registers it needs for `items` chunks. More
+  /// threads would hide more latency, but spilled registers cost more than that brings.
+  static constexpr int resident_threads(int items, Fill fill) {
+    if (fill == Fill::edges && sizeof(T) == 8) return items <= 4 ? 1024 : items <= 6 ? 768 : 640;
+    if (items <= 4) return 1280;
+    if (items == 5) return 1152;
+    return items == 6 || (fill == Fill::guarded && sizeof(T) == 4) ? 1024 : 896;
+  }
+  static constexpr int resident_teams(int warps, int items, Fill fill) {
+    const int teams = resident_threads(items, fill) / (32 * warps);
+    const bool few_registers = fill != Fill::edges || sizeof(T) == 4;
+    return warps == 16 && few_registers ? 2 : teams;
+  }
+  template <int warps, int items, Fill fill>
+  using Row = Shape<warps, 32, items, wide, fill, resident_teams(warps, items, fill)>;
+  template <int warps, int items>
+  using RowGuarded = Row<warps, items, Fill::guarded>;
+  template <int warps, int items>
+  using RowEdges = Row<warps, items, Fill::edges>;
+  template <int warps, int items>
+  using RowExact = Row<warps, items, Fill::exact>;
   using FusedRegisters = ShapeList<
-      Row<2, 4, 20, Fill::exact>, Row<2, 4, 20, Fill::guarded>, Row<2, 4, 18, Fill::edges>,
-      Row<2, 6, 16, Fill::guarded>, Row<2, 6, 16, Fill::edges>,  //
-      Row<4, 4, 10, Fill::exact>, Row<4, 4, 10, Fill::guarded>, Row<4, 4, 9, Fill::edges>,
-      Row<4, 6, 8, Fill::guarded>, Row<4, 6, 8, Fill::edges>,  //
-      Row<4, 8, 7, Fill::exact>, Row<4, 8, 8, Fill::guarded>, Row<4, 8, 7, Fill::edges>,
-      Row<8, 6, 4, Fill::guarded>, Row<8, 6, 4, Fill::edges>,  //
-      Row<8, 8, 3, Fill::exact>, Row<8, 8, 4, Fill::guarded>, Row<8, 8, 3, Fill::edges>,
-      Row<16, 6, 2, Fill::guarded>, Row<16, 6, 2, Fill::edges>,  //
-      Row<16, 8, 2, Fill::exact>, Row<16, 8, 2, Fill::guarded>, Row<16, 8, 2, Fill::edges>>;
+      RowExact<2, 4>, RowExact<2, 8>, RowExact<4, 8>, RowExact<8, 8>, RowExact<16, 8>,           //
+      RowGuarded<2, 4>, RowGuarded<2, 5>, RowGuarded<2, 6>, RowGuarded<2, 7>, RowGuarded<2, 8>,  //
+      RowGuarded<4, 5>, RowGuarded<4, 6>, RowGuarded<4, 7>,                                      //
+      RowGuarded<4, 8>, RowGuarded<8, 5>, RowGuarded<8, 6>, RowGuarded<8, 7>,                    //
+      RowGuarded<8, 8>, RowGuarded<16, 5>, RowGuarded<16, 6>, RowGuarded<16, 7>,                 //
+      RowGuarded<16, 8>,                                                                         //
+      RowEdges<2, 4>, RowEdges<2, 5>, RowEdges<2, 6>, RowEdges<2, 7>, RowEdges<2, 8>,            //
+      RowEdges<4, 5>, RowEdges<4, 6>, RowEdges<4, 7>, RowEdges<4, 8>, RowEdges<8, 5>,            //
+      RowEdges<8, 6>, RowEdges<8, 7>, RowEdges<8, 8>, RowEdges<16, 5>, RowEdges<16, 6>,          //
+      RowEdges<16, 7>, RowEdges<16, 8>>;
 
   using FusedScratch =
       ShapeList<Shape<8, 32, 4, wide, Fill::guarded>, Shape<8, 32, 4, wide, Fill::edges>,
