@@ -34,15 +34,13 @@ struct Shapes {
   /// Threads per multiprocessor that leave a lane the registers it needs for `items` chunks. More
   /// threads would hide more latency, but spilled registers cost more than that brings.
   static constexpr int resident_threads(int items, Fill fill) {
-    if (fill == Fill::edges && sizeof(T) == 8) return items <= 4 ? 1024 : items <= 6 ? 768 : 640;
+    if (fill == Fill::edges && sizeof(T) == 8) return items <= 4 ? 1024 : items <= 6 ? 896 : 768;
     if (items <= 4) return 1280;
     if (items == 5) return 1152;
     return items == 6 || (fill == Fill::guarded && sizeof(T) == 4) ? 1024 : 896;
   }
   static constexpr int resident_teams(int warps, int items, Fill fill) {
-    const int teams = resident_threads(items, fill) / (32 * warps);
-    const bool few_registers = fill != Fill::edges || sizeof(T) == 4;
-    return warps == 16 && few_registers ? 2 : teams;
+    return warps == 16 ? 2 : resident_threads(items, fill) / (32 * warps);
   }
   template <int warps, int items, Fill fill>
   using Row = Shape<warps, 32, items, wide, fill, resident_teams(warps, items, fill)>;
