@@ -44,10 +44,10 @@ struct LogSumExpState {
 
 /// Kokkos reducer that joins LogSumExpState<T>, for any parallel_reduce (range, team, vector):
 /// \code
-///   LogSumExpState<double> s;
-///   Kokkos::parallel_reduce(n, KOKKOS_LAMBDA(int i, LogSumExpState<double>& t) { t.update(x(i));
-///   },
-///                           LogSumExp<double>(s));
+///   using State = LogSumExpState<double>;
+///   State s;
+///   auto add = KOKKOS_LAMBDA(int i, State& t) { t.update(x(i)); };
+///   Kokkos::parallel_reduce(n, add, LogSumExp(s));
 ///   double lse = s.value();
 /// \endcode
 template <class T, class Space = Kokkos::HostSpace>

@@ -7,6 +7,8 @@
 /// policy. Included by the translation units that instantiate `launch`.
 
 #include <Shapes.hpp>
+#include <algorithm>
+#include <array>
 #include <impl/KokkosSoftmax_Arguments.hpp>
 #include <schedules/Column.hpp>
 #include <schedules/FusedRegisters.hpp>
@@ -15,6 +17,8 @@
 #include <schedules/HostRows.hpp>
 #include <schedules/Online.hpp>
 #include <schedules/Subgroup.hpp>
+#include <string>
+#include <type_traits>
 
 namespace KokkosSoftmax::Impl {
 
@@ -22,13 +26,28 @@ template <class Exec>
 inline constexpr bool is_host_space =
     std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
 
+#if defined(KOKKOS_ENABLE_CUDA)
+template <class Exec>
+inline constexpr bool is_cuda = std::is_same_v<Exec, Kokkos::Cuda>;
+#else
+template <class Exec>
+inline constexpr bool is_cuda = false;
+#endif
+
 template <class Exec, class T>
 using ShapesFor = std::conditional_t<is_host_space<Exec>, HostShapes<T>, Shapes<Exec, T>>;
 
-/// "KokkosSoftmax::softmax[online]"
-inline std::string kernel_label(Operation operation, Algorithm algorithm) {
-  return std::string("KokkosSoftmax::") + to_string(operation) + "[" +
-         std::string(to_string(algorithm)) + "]";
+/// "KokkosSoftmax::softmax[online]"; made once, as a call makes no allocation.
+template <Operation operation>
+const std::string& kernel_label(Algorithm algorithm) {
+  static const auto labels = [] {
+    std::array<std::string, static_cast<int>(Algorithm::host) + 1> names;
+    for (int a = 0; a <= static_cast<int>(Algorithm::host); ++a)
+      names[a] = std::string("KokkosSoftmax::") + to_string(operation) + "[" +
+                 std::string(to_string(static_cast<Algorithm>(a))) + "]";
+    return names;
+  }();
+  return labels[static_cast<int>(algorithm)];
 }
 
 template <class Exec, class T, Operation operation>
@@ -148,10 +167,11 @@ class Dispatch {
             (problem().y_column_stride == 1 && fits(problem().y, &OuterAxis::y_stride)));
   }
 
+  /// The second bound means teams per multiprocessor on CUDA alone.
   template <class Shape>
-  using Policy =
-      Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<Shape::threads * Shape::lanes,
-                                                    (Shape::min_teams > 0 ? Shape::min_teams : 1)>>;
+  using Policy = Kokkos::TeamPolicy<
+      Exec, Kokkos::LaunchBounds<Shape::threads * Shape::lanes,
+                                 is_cuda<Exec> && Shape::min_teams != 0 ? Shape::min_teams : 1>>;
 
   template <class Shape>
   std::size_t max_scratch_bytes() const {
@@ -168,7 +188,9 @@ class Dispatch {
   /// One launch, or several where there are more teams than a league can have.
   template <class Kernel, class Shape>
   void launch_kernel(Algorithm algorithm, int rows_per_team, std::size_t scratch_bytes) const {
-    constexpr std::int64_t max_teams = 1 << 30;
+    // CUDA counts the teams of a launch in 31 bits, others the threads.
+    constexpr std::int64_t max_teams =
+        (std::int64_t(1) << 30) / (is_cuda<Exec> ? 1 : Shape::threads * Shape::lanes);
     Kernel kernel{m_arguments};
     for (; kernel.arguments.first_row < problem().rows;
          kernel.arguments.first_row += max_teams * rows_per_team) {
@@ -176,13 +198,13 @@ class Dispatch {
       const std::int64_t teams = std::min((rows + rows_per_team - 1) / rows_per_team, max_teams);
       Policy<Shape> policy(m_exec, static_cast<int>(teams), Shape::threads, Shape::lanes);
       policy.set_scratch_size(0, Kokkos::PerTeam(scratch_bytes));
-      Kokkos::parallel_for(kernel_label(operation, algorithm), policy, kernel);
+      Kokkos::parallel_for(kernel_label<operation>(algorithm), policy, kernel);
     }
   }
 
   bool try_host() const {
     if constexpr (is_host_space<Exec>) {
-      const std::string label = kernel_label(operation, Algorithm::host);
+      const std::string& label = kernel_label<operation>(Algorithm::host);
       if (x_contiguous())
         host_rows<Exec, T, operation>(m_exec, label, m_arguments, m_options.reproducible);
       else

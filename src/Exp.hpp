@@ -10,6 +10,12 @@
 #include <Kokkos_Core.hpp>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
+
+#if defined(__FAST_MATH__)
+#error \
+    "KokkosSoftmax: -ffast-math breaks infinities, NaN and compensated sums: build src/ without it"
+#endif
 
 namespace KokkosSoftmax::Impl {
 

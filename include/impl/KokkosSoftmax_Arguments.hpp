@@ -76,9 +76,10 @@ inline int checked_axis(Operation operation, int axis, int rank) {
 
 template <class T>
 void check_scale(Operation operation, double scale) {
-  if (!std::isfinite(static_cast<T>(scale)))
-    throw_invalid(operation, "scale = ", scale,
-                  " is not a finite number of x's value type: give a ", "finite scale");
+  const double largest = static_cast<double>(Kokkos::Experimental::finite_max_v<T>);
+  if (!(std::abs(scale) <= largest))
+    throw_invalid(operation, "scale = ", scale, " is not finite (x holds numbers up to ", largest,
+                  "): give a finite scale");
 }
 
 template <class X, class Y>
@@ -97,7 +98,8 @@ void check_extents(Operation operation, const X& x, const char* y_name, const Y&
 
 template <class Tx, class Ty>
 void check_overlap(Operation operation, const char* y_name, const RowProblem<Tx, Ty>& problem) {
-  if (problem.columns == 0 || in_place(problem) || !overlap(problem)) return;
+  const bool same_view = operation != Operation::logsumexp && in_place(problem);
+  if (problem.columns == 0 || same_view || !overlap(problem)) return;
   throw_invalid(operation, "x at ", static_cast<const void*>(problem.x), " and ", y_name, " at ",
                 static_cast<const void*>(problem.y),
                 " overlap (only the very same View may be both input and output): give ", y_name,

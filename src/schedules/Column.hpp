@@ -33,7 +33,7 @@ struct ColumnKernel {
     Piece piece;  // after the first pass: the last tile
     piece.clear();
     OnlineSum<Exp, T> sum;
-    for (std::int64_t first = 0; first < row.columns; first += Piece::chunks) {
+    for (std::int64_t first = 0; there && first < row.columns; first += Piece::chunks) {
       piece.load(arguments, row, first, thread);
       sum.add(piece);
     }

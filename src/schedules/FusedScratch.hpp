@@ -28,7 +28,7 @@ struct FusedScratchKernel {
     const int lane = lane_number<lanes>(member);
     const int rank = member.team_rank() * lanes + lane;
     const Row row(arguments, arguments.first_row + member.league_rank());
-    const int tiles = tile_count(row.columns);
+    const int tiles = static_cast<int>(tile_count(row.columns));  // a row in scratch is short
     const Places places(member.team_scratch(0), tiles * Piece::chunks);
     const ScratchStates<Exec, T> states(member.team_scratch(0), Shape::threads);
 
@@ -65,14 +65,14 @@ struct FusedScratchKernel {
   }
 
   static std::size_t scratch_bytes(std::int64_t columns) {
-    return Places::shmem_size(tile_count(columns) * Piece::chunks) +
+    return Places::shmem_size(static_cast<std::size_t>(tile_count(columns) * Piece::chunks)) +
            ScratchStates<Exec, T>::shmem_size(Shape::threads);
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION static int tile_count(std::int64_t columns) {
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t tile_count(std::int64_t columns) {
     constexpr std::int64_t size = Piece::chunks * Shape::width;
-    return static_cast<int>((columns + size - 1) / size);
+    return (columns + size - 1) / size;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION static void park(const Piece& piece, const Places& places, int tile,
