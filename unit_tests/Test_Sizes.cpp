@@ -58,10 +58,10 @@ float entry_of(const Matrix<Exec>& y, std::int64_t row, std::int64_t column) {
 
 /// softmax in place, then some of its entries. The memory is there once only.
 template <class Exec>
-void expect_right_in_place(std::int64_t rows, std::int64_t columns) {
+void expect_right_in_place(std::int64_t rows, std::int64_t columns, const Options& options = {}) {
   const Matrix<Exec> x(Kokkos::view_alloc("x", Kokkos::WithoutInitializing), rows, columns);
   fill_periodically(x);
-  softmax(Exec{}, x, x);
+  softmax(Exec{}, x, x, options);
   for (const std::int64_t row : interesting_indices(rows)) {
     const long double lse = true_logsumexp(row, columns);
     for (const std::int64_t column : interesting_indices(columns)) {
@@ -93,6 +93,11 @@ TYPED_TEST(SlowSizes, MoreThan2To31Rows) {
 
 TYPED_TEST(SlowSizes, MoreThan2To31Columns) {
   expect_right_in_place<typename TypeParam::exec>(1, (std::int64_t{1} << 31) + 5);
+}
+
+// A number of columns that is 0 in 32 bits must not pass for one that fits scratch memory.
+TYPED_TEST(SlowSizes, TwoTo32Columns) {
+  expect_right_in_place<typename TypeParam::exec>(1, std::int64_t{1} << 32, {.reproducible = true});
 }
 
 }  // namespace
