@@ -2,8 +2,9 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULE_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULE_HPP
 
+#include <Fill.hpp>
 #include <KokkosSoftmax_Options.hpp>
-#include <Tile.hpp>
+#include <cstdint>
 #include <ostream>
 
 namespace KokkosSoftmax::Impl {
@@ -31,28 +32,58 @@ struct Schedule {
   int vector_length = 1;
   int items = 1;
   int width = 1;
-  Fill fill = Fill::scalar;
   int min_teams = 0;
   int rows_per_thread = 1;
+  Fill fill = Fill::scalar;
+
+  bool operator==(const Schedule&) const = default;
 };
+
+/// The numbers of a Schedule and their names, for printing and parsing.
+struct ScheduleField {
+  const char* name;
+  int Schedule::*value;
+};
+inline constexpr ScheduleField schedule_fields[] = {
+    {"team_size", &Schedule::team_size}, {"vector_length", &Schedule::vector_length},
+    {"items", &Schedule::items},         {"width", &Schedule::width},
+    {"min_teams", &Schedule::min_teams}, {"rows_per_thread", &Schedule::rows_per_thread}};
+
+inline constexpr Algorithm last_algorithm = Algorithm::host;
+inline constexpr Fill last_fill = Fill::scalar;
 
 template <class Shape>
 constexpr Schedule make_schedule(Algorithm algorithm) {
-  return {algorithm,    Shape::threads, Shape::lanes,     Shape::items,
-          Shape::width, Shape::fill,    Shape::min_teams, Shape::rows_per_thread};
+  return {.algorithm = algorithm,
+          .team_size = Shape::threads,
+          .vector_length = Shape::lanes,
+          .items = Shape::items,
+          .width = Shape::width,
+          .min_teams = Shape::min_teams,
+          .rows_per_thread = Shape::rows_per_thread,
+          .fill = Shape::fill};
 }
 
-/// The columns that the registers of a schedule hold.
+/// The entries of a row that the registers of a schedule hold at one time.
 constexpr std::int64_t register_capacity(const Schedule& s) {
-  const int threads = s.algorithm == Algorithm::fused_registers ? s.team_size : 1;
-  return std::int64_t(threads) * s.vector_length * s.items * s.width;
+  const std::int64_t share = std::int64_t(s.items) * s.width;
+  if (s.algorithm == Algorithm::subgroup) return share * s.vector_length;
+  if (s.algorithm == Algorithm::column) return share * s.team_size;
+  return share * s.vector_length * s.team_size;
+}
+
+/// Whether rows of so many columns can be worked on at all; scratch memory is asked of the device.
+constexpr bool holds(const Schedule& s, std::int64_t columns) {
+  const bool registers_alone =
+      s.algorithm == Algorithm::subgroup || s.algorithm == Algorithm::fused_registers;
+  return !registers_alone || columns <= register_capacity(s);
 }
 
 inline std::ostream& operator<<(std::ostream& out, const Schedule& s) {
-  return out << to_string(s.algorithm) << "{team_size=" << s.team_size
-             << ", vector_length=" << s.vector_length << ", items=" << s.items
-             << ", width=" << s.width << ", fill=" << to_string(s.fill)
-             << ", min_teams=" << s.min_teams << ", rows_per_thread=" << s.rows_per_thread << "}";
+  out << to_string(s.algorithm) << "{";
+  for (const ScheduleField& field : schedule_fields)
+    out << field.name << "=" << s.*field.value << ", ";
+  return out << "fill=" << to_string(s.fill) << "}";
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -7,6 +7,7 @@
 /// problem is taken, so that lists run from small to large and from fast to general.
 
 #include <Schedule.hpp>
+#include <Tile.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -67,7 +68,8 @@ struct Shapes {
                 Shape<8, 32, 8, 1, Fill::scalar>>;
   using Online =
       ShapeList<Shape<16, 32, 4, wide, Fill::guarded, 2>, Shape<16, 32, 4, wide, Fill::edges, 2>,
-                Shape<8, 32, 8, 1, Fill::scalar>>;
+                Shape<8, 32, 8, 1, Fill::scalar>,
+                Shape<1, 1, 8, 1, Fill::scalar>>;  // where a device has no room for any other
   using Column = ShapeList<Shape<4, 32, 4, 1, Fill::scalar>, Shape<8, 32, 8, 1, Fill::scalar>,
                            Shape<16, 32, 16, 1, Fill::scalar, 2>>;
 };

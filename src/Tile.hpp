@@ -7,6 +7,7 @@
 /// of `width` neighbouring entries a thread, chunks dealt out to the threads in turn.
 
 #include <Epilogue.hpp>
+#include <Fill.hpp>
 #include <KernelArguments.hpp>
 #include <type_traits>
 
@@ -20,29 +21,6 @@
 #endif
 
 namespace KokkosSoftmax::Impl {
-
-/// How the chunks of a tile meet the row.
-enum class Fill {
-  exact,    ///< aligned rows that fill the tile to the last entry: no guards
-  guarded,  ///< aligned rows whose length is a multiple of the width
-  edges,    ///< any contiguous x: the entries before the first aligned chunk and after the last
-            ///< whole one are held one a thread; y in any layout
-  scalar    ///< any strides, chunks of one entry, the same assignment whatever the alignment
-};
-
-constexpr const char* to_string(Fill fill) {
-  switch (fill) {
-    case Fill::exact:
-      return "exact";
-    case Fill::guarded:
-      return "guarded";
-    case Fill::edges:
-      return "edges";
-    case Fill::scalar:
-      return "scalar";
-  }
-  return "unknown";
-}
 
 /// `width` entries that move in one load or store.
 template <class T, int width>

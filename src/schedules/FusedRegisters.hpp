@@ -16,6 +16,7 @@ struct FusedRegistersKernel {
   using Row = typename Share::Row;
   using Output = Epilogue<operation, T>;
   using Exp = typename Output::Exp;
+  static constexpr int rows_per_team = 1;
 
   KernelArguments<T> arguments;
 

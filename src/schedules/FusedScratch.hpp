@@ -20,6 +20,7 @@ struct FusedScratchKernel {
                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   using Output = Epilogue<operation, T>;
   using Exp = typename Output::Exp;
+  static constexpr int rows_per_team = 1;
 
   KernelArguments<T> arguments;
 

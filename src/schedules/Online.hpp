@@ -17,6 +17,7 @@ struct OnlineKernel {
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, T>;
   using Exp = typename Output::Exp;
+  static constexpr int rows_per_team = 1;
 
   KernelArguments<T> arguments;
 

@@ -16,6 +16,7 @@ struct SubgroupKernel {
   using Row = typename Share::Row;
   using Output = Epilogue<operation, T>;
   using Exp = typename Output::Exp;
+  static constexpr int rows_per_team = Shape::threads * Shape::rows_per_thread;
 
   KernelArguments<T> arguments;
 
@@ -23,8 +24,7 @@ struct SubgroupKernel {
     constexpr int rows = Shape::rows_per_thread;
     const int lane = lane_number<Shape::lanes>(member);
     const std::int64_t team = member.league_rank();
-    const std::int64_t first =
-        arguments.first_row + team * (Shape::threads * rows) + member.team_rank();
+    const std::int64_t first = arguments.first_row + team * rows_per_team + member.team_rank();
     Share share[rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows; ++k) {
@@ -47,6 +47,8 @@ struct SubgroupKernel {
                     Output(state, state.max, arguments.empty_rows));
     }
   }
+
+  static std::size_t scratch_bytes(std::int64_t /*columns*/) { return 0; }
 };
 
 }  // namespace KokkosSoftmax::Impl

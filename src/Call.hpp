@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_CALL_HPP
+#define KOKKOSSOFTMAX_SRC_CALL_HPP
+
+#include <KernelArguments.hpp>
+#include <Schedule.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// One call: where it runs and on what, and what schedules ask of that.
+template <class Exec, class T>
+class Call {
+ public:
+  const Exec& exec;
+  const Options& options;
+  const KernelArguments<T> arguments;
+
+  Call(const Exec& exec_, const RowProblem<T, T>& problem, const Options& options_)
+      : exec(exec_), options(options_), arguments(problem, options_), m_offsets(offsets(problem)) {}
+
+  const RowProblem<T, T>& problem() const { return arguments.problem; }
+
+  bool x_contiguous() const { return problem().x_column_stride == 1 || problem().columns <= 1; }
+
+  /// Rows are strided in x, and neighbouring rows lie side by side.
+  bool rows_are_neighbours() const {
+    const OuterAxis& fastest = problem().outer[problem().outer_rank - 1];
+    return !x_contiguous() && fastest.extent > 1 && fastest.x_stride < problem().x_column_stride;
+  }
+
+  bool fill_serves(const Schedule& s) const {
+    if (options.reproducible) return s.fill == Fill::scalar;
+    switch (s.fill) {
+      case Fill::exact:
+        return problem().columns == register_capacity(s) && aligned(s.width);
+      case Fill::guarded:
+        return aligned(s.width);
+      case Fill::edges:
+        return x_contiguous();
+      case Fill::scalar:
+        return true;
+    }
+    return false;
+  }
+
+ private:
+  bool one_value_a_row() const { return problem().y_column_stride == 0; }
+
+  /// Every row starts at a multiple of `width` entries in x and y and has a multiple of it. A width
+  /// is a power of two.
+  bool aligned(int width) const {
+    return (m_offsets & static_cast<std::uint64_t>(width - 1)) == 0 && x_contiguous() &&
+           (one_value_a_row() || problem().y_column_stride == 1);
+  }
+
+  /// All distances in entries that have to be multiples of a width, in one word: their low bits.
+  static std::uint64_t offsets(const RowProblem<T, T>& problem) {
+    const auto position = [](const T* p) {
+      return reinterpret_cast<std::uintptr_t>(p) / sizeof(T);
+    };
+    const bool y_counts = problem.y_column_stride != 0;
+    std::uint64_t all = static_cast<std::uint64_t>(problem.columns) | position(problem.x);
+    if (y_counts) all |= position(problem.y);
+    for (int d = 0; d < problem.outer_rank; ++d) {
+      all |= static_cast<std::uint64_t>(problem.outer[d].x_stride);
+      if (y_counts) all |= static_cast<std::uint64_t>(problem.outer[d].y_stride);
+    }
+    return all;
+  }
+
+  std::uint64_t m_offsets;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
