@@ -4,11 +4,12 @@
 
 /// \file
 /// Everything: softmax, log_softmax and logsumexp along an axis of a View, and the state and
-/// reducer that compute a log-sum-exp inside any Kokkos reduction.
+/// reducer that compute a log-sum-exp inside any Kokkos reduction; plans of these functions.
 
 #include <KokkosSoftmax_LogSumExp.hpp>
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Options.hpp>
+#include <KokkosSoftmax_Plan.hpp>
 #include <KokkosSoftmax_Softmax.hpp>
 
 #endif

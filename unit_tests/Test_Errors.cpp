@@ -4,32 +4,13 @@
 // numbers given, and nothing written.
 
 #include <cmath>
-#include <initializer_list>
 #include <limits>
 #include <string>
 #include <support/Check.hpp>
+#include <support/Throws.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
-
-/// Whether `body` throws std::invalid_argument with all of `parts` in its message.
-template <class Body>
-::testing::AssertionResult throws_with(std::initializer_list<std::string> parts, const Body& body) {
-  try {
-    body();
-  } catch (const std::invalid_argument& error) {
-    const std::string message = error.what();
-    for (const auto& part : parts)
-      if (message.find(part) == std::string::npos)
-        return ::testing::AssertionFailure() << "no \"" << part << "\" in: " << message;
-    return ::testing::AssertionSuccess();
-  }
-  return ::testing::AssertionFailure() << "nothing was thrown";
-}
-
-std::string full_name(Function function) {
-  return std::string("KokkosSoftmax::") + to_string(function) + ":";
-}
 
 template <class C>
 class Errors : public ::testing::Test {

@@ -106,19 +106,29 @@ void check_overlap(Operation operation, const char* y_name, const RowProblem<Tx,
                 " memory of its own");
 }
 
-/// Checks the values of the arguments and runs the operation; nothing is written where it throws.
-template <Operation operation, class Exec, class X, class Y>
-void check_and_launch(const Exec& exec, const X& x, const char* y_name, const Y& y,
-                      const Options& options) {
+template <class Tx, class Ty>
+bool writes_something(Operation operation, const RowProblem<Tx, Ty>& problem) {
+  return problem.rows > 0 && (problem.columns > 0 || operation == Operation::logsumexp);
+}
+
+/// Checks the values of the arguments.
+template <class X, class Y>
+auto checked_problem(Operation operation, const X& x, const char* y_name, const Y& y,
+                     const Options& options) {
   const int axis = checked_axis(operation, options.axis, static_cast<int>(X::rank()));
   check_scale<typename X::non_const_value_type>(operation, options.scale);
   check_extents(operation, x, y_name, y, axis);
   const auto problem = make_row_problem(x, y, axis);
-  const bool nothing_to_write =
-      problem.rows == 0 || (problem.columns == 0 && operation != Operation::logsumexp);
-  if (nothing_to_write) return;
-  check_overlap(operation, y_name, problem);
-  launch<operation>(exec, problem, options);
+  if (writes_something(operation, problem)) check_overlap(operation, y_name, problem);
+  return problem;
+}
+
+/// Checks the values of the arguments and runs the operation; nothing is written where it throws.
+template <Operation operation, class Exec, class X, class Y>
+void check_and_launch(const Exec& exec, const X& x, const char* y_name, const Y& y,
+                      const Options& options) {
+  const auto problem = checked_problem(operation, x, y_name, y, options);
+  if (writes_something(operation, problem)) launch<operation>(exec, problem, options);
 }
 
 }  // namespace KokkosSoftmax::Impl

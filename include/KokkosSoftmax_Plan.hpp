@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_PLAN_HPP
+#define KOKKOSSOFTMAX_PLAN_HPP
+
+#include <KokkosSoftmax_Options.hpp>
+#include <impl/KokkosSoftmax_Arguments.hpp>
+#include <impl/KokkosSoftmax_ViewShape.hpp>
+
+namespace KokkosSoftmax {
+
+/// A function on Views of one shape, with everything that depends on the shape done once: checks,
+/// choice of schedule. Made by plan_softmax, plan_log_softmax and plan_logsumexp; executed any
+/// number of times:
+/// \code
+///   const auto plan = KokkosSoftmax::plan_softmax(exec, x, y, {.axis = 0});
+///   std::cout << plan.describe() << "\n";
+///   for (...) plan.execute(x, y);
+/// \endcode
+/// The result has the same bits as that of the function itself. A Plan holds no memory of x and y.
+template <class Exec, class X, class Y>
+class Plan {
+ public:
+  /// Enqueues the function on the plan's execution space instance: one kernel (or several where
+  /// there are more rows than one launch can have), no fence, no allocation.
+  ///
+  /// \param x, y  Views with the extents, the strides and the address modulo 16 bytes of the ones
+  ///              that the plan was made for; y (lse) may be x or overlap it as for the function
+  /// \throws std::invalid_argument  before anything is written, saying what differs
+  void execute(const X& x, const Y& y) const {
+    if constexpr (one_value_a_row)
+      execute_as<Impl::Operation::logsumexp>(x, y);
+    else if (m_operation == Impl::Operation::softmax)
+      execute_as<Impl::Operation::softmax>(x, y);
+    else
+      execute_as<Impl::Operation::log_softmax>(x, y);
+  }
+
+  /// One line: the function, the shape, the schedule, and whether the rule, an option or a line of
+  /// a tuning table chose it.
+  std::string describe() const {
+    if constexpr (one_value_a_row)
+      return describe_as<Impl::Operation::logsumexp>();
+    else if (m_operation == Impl::Operation::softmax)
+      return describe_as<Impl::Operation::softmax>();
+    else
+      return describe_as<Impl::Operation::log_softmax>();
+  }
+
+ private:
+  static constexpr bool one_value_a_row = Y::rank() + 1 == X::rank();
+  using T = typename X::non_const_value_type;
+
+  Plan(Impl::Operation operation, const Exec& exec, const X& x, const Y& y, const Options& options)
+      : m_operation(operation),
+        m_exec(exec),
+        m_options(options),
+        m_problem(Impl::checked_problem(operation, x, y_name(), y, options)),
+        m_x(x),
+        m_y(y) {}
+
+  template <Impl::Operation operation>
+  static Plan make(const Exec& exec, const X& x, const Y& y, const Options& options) {
+    Plan plan(operation, exec, x, y, options);
+    if (plan.writes_something())
+      plan.m_choice = Impl::choose<operation>(exec, plan.m_problem, options);
+    return plan;
+  }
+
+  bool writes_something() const { return Impl::writes_something(m_operation, m_problem); }
+
+  template <Impl::Operation operation>
+  void execute_as(const X& x, const Y& y) const {
+    m_x.check(operation, "x", x);
+    m_y.check(operation, y_name(), y);
+    if (!writes_something()) return;
+    auto problem = m_problem;
+    problem.x = x.data();
+    problem.y = y.data();
+    Impl::check_overlap(operation, y_name(), problem);
+    Impl::launch<operation>(m_exec, problem, m_options, m_choice);
+  }
+
+  template <Impl::Operation operation>
+  std::string describe_as() const {
+    std::ostringstream text;
+    text << "KokkosSoftmax::" << to_string(operation) << " of " << m_problem.rows << " rows of "
+         << m_problem.columns << " columns of " << Impl::value_name<T> << " on " << Exec::name()
+         << ": ";
+    if (writes_something())
+      text << Impl::describe<operation, Exec, T>(m_choice);
+    else
+      text << "nothing to do";
+    return text.str();
+  }
+
+  static constexpr const char* y_name() { return one_value_a_row ? "lse" : "y"; }
+
+  template <class E, class V, class W>
+  friend Plan<E, V, W> plan_softmax(const E&, const V&, const W&, const Options&);
+  template <class E, class V, class W>
+  friend Plan<E, V, W> plan_log_softmax(const E&, const V&, const W&, const Options&);
+  template <class E, class V, class W>
+  friend Plan<E, V, W> plan_logsumexp(const E&, const V&, const W&, const Options&);
+
+  Impl::Operation m_operation;
+  Exec m_exec;
+  Options m_options;
+  Impl::RowProblem<T, T> m_problem;  // its addresses are those of the planned Views
+  Impl::ViewShape<X> m_x;
+  Impl::ViewShape<Y> m_y;
+  Impl::Choice m_choice = {};
+};
+
+/// Plans softmax(exec, x, y, options); arguments and errors as there. Nothing is read or written.
+template <class Exec, class X, class Y>
+Plan<Exec, X, Y> plan_softmax(const Exec& exec, const X& x, const Y& y,
+                              const Options& options = {}) {
+  KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_softmax", Exec, X, "y", Y, 0);
+  return Plan<Exec, X, Y>::template make<Impl::Operation::softmax>(exec, x, y, options);
+}
+
+/// Plans log_softmax(exec, x, y, options).
+template <class Exec, class X, class Y>
+Plan<Exec, X, Y> plan_log_softmax(const Exec& exec, const X& x, const Y& y,
+                                  const Options& options = {}) {
+  KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_log_softmax", Exec, X, "y", Y, 0);
+  return Plan<Exec, X, Y>::template make<Impl::Operation::log_softmax>(exec, x, y, options);
+}
+
+/// Plans logsumexp(exec, x, lse, options).
+template <class Exec, class X, class L>
+Plan<Exec, X, L> plan_logsumexp(const Exec& exec, const X& x, const L& lse,
+                                const Options& options = {}) {
+  KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_logsumexp", Exec, X, "lse", L, 1);
+  return Plan<Exec, X, L>::template make<Impl::Operation::logsumexp>(exec, x, lse, options);
+}
+
+}  // namespace KokkosSoftmax
+
+#endif
