@@ -7,10 +7,45 @@
 /// by the translation units that instantiate the functions of KokkosSoftmax_Launch.hpp.
 
 #include <Candidates.hpp>
+#include <Compiled.hpp>
+#include <Tuning.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
 #include <sstream>
 
 namespace KokkosSoftmax::Impl {
+
+/// A line of a tuning table whose schedule is compiled for an execution space.
+struct TunedCandidate {
+  const TuningLine* line;
+  int candidate;
+};
+
+/// The lines for (operation, Exec, T), found once.
+template <Operation operation, class Exec, class T>
+const std::vector<TunedCandidate>& tuned_candidates() {
+  static const auto tuned = [] {
+    std::vector<TunedCandidate> found;
+    const std::vector<Schedule> schedules = compiled_schedules<operation, Exec, T>();
+    for (const TuningLine& line : tuning_lines()) {
+      const auto schedule = std::find(schedules.begin(), schedules.end(), line.schedule);
+      if (line.operation == operation && line.types == value_name<T> && schedule != schedules.end())
+        found.push_back({&line, static_cast<int>(schedule - schedules.begin())});
+    }
+    return found;
+  }();
+  return tuned;
+}
+
+/// Whose tuning tables apply.
+template <class Exec>
+int architecture(const Exec& exec) {
+  if constexpr (is_cuda<Exec>) {
+    const auto& device = exec.cuda_device_prop();
+    return 10 * device.major + device.minor;
+  } else {
+    return any_architecture;
+  }
+}
 
 template <class Exec, class T, Operation operation>
 class Dispatch {
@@ -19,16 +54,40 @@ class Dispatch {
       : m_call(exec, problem, options) {}
 
   Choice choose() const {
+    if (const TunedCandidate* tuned = by_tables()) return {tuned->candidate, tuned->line};
     const int candidate = by_rule();
     if (candidate == none) throw_cannot_serve();
-    return {candidate};
+    return {candidate, nullptr};
   }
 
   void launch(const Choice& choice) const { list[choice.candidate].launch(m_call); }
 
+  bool serves(const Choice& choice) const { return list[choice.candidate].serves(m_call); }
+
  private:
   static constexpr const auto& list = candidates<Exec, T, operation>;
   static constexpr int none = -1;
+
+  /// The first line that applies to the problem and serves it.
+  const TunedCandidate* by_tables() const {
+    const auto& tuned = tuned_candidates<operation, Exec, T>();
+    // reproducible: a line may hold for some numbers of rows alone
+    if (tuned.empty() || m_call.options.reproducible) return nullptr;
+    const int device = architecture(m_call.exec);
+    for (const TunedCandidate& t : tuned)
+      if (t.line->applies(m_call.problem().rows, m_call.problem().columns, device) &&
+          is_eligible(t.line->schedule.algorithm) && list[t.candidate].serves(m_call))
+        return &t;
+    return nullptr;
+  }
+
+  /// Tables know no strides. On a GPU a schedule that is fast for contiguous rows isn't for strided
+  /// ones, and the other way round.
+  bool is_eligible(Algorithm algorithm) const {
+    if (m_call.options.algorithm != Algorithm::automatic)
+      return algorithm == m_call.options.algorithm;
+    return is_host_space<Exec> || (algorithm == Algorithm::column) == m_call.rows_are_neighbours();
+  }
 
   int by_rule() const {
     if (m_call.options.algorithm != Algorithm::automatic) return first_of(m_call.options.algorithm);
@@ -95,8 +154,27 @@ void launch(const Exec& exec, const RowProblem<T, T>& problem, const Options& op
 template <Operation operation, class Exec, class T>
 std::string describe(const Choice& choice) {
   std::ostringstream text;
-  text << candidates<Exec, T, operation>[choice.candidate].schedule << " (rule)";
+  text << candidates<Exec, T, operation>[choice.candidate].schedule;
+  if (const TuningLine* line = choice.line)
+    text << " (" << line->table << ":" << line->number << ": columns " << line->columns << ", rows "
+         << line->rows << ")";
+  else
+    text << " (rule)";
   return text.str();
+}
+
+template <Operation operation, class Exec, class T>
+std::vector<Schedule> compiled_schedules() {
+  std::vector<Schedule> schedules;
+  for (const auto& candidate : candidates<Exec, T, operation>)
+    schedules.push_back(candidate.schedule);
+  return schedules;
+}
+
+template <Operation operation, class Exec, class T>
+bool serves(const Exec& exec, const RowProblem<T, T>& problem, const Options& options,
+            const Choice& choice) {
+  return Dispatch<Exec, T, operation>(exec, problem, options).serves(choice);
 }
 
 }  // namespace KokkosSoftmax::Impl

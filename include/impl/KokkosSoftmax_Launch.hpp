@@ -12,6 +12,7 @@
 namespace KokkosSoftmax::Impl {
 
 enum class Operation { softmax, log_softmax, logsumexp };
+inline constexpr Operation last_operation = Operation::logsumexp;
 
 constexpr const char* to_string(Operation operation) {
   switch (operation) {
@@ -33,10 +34,13 @@ inline constexpr const char* value_name<float> = "float";
 template <>
 inline constexpr const char* value_name<double> = "double";
 
+struct TuningLine;
+
 /// The schedule that was chosen for a problem: its place among the ones compiled for (operation,
-/// Exec, T).
+/// Exec, T), and the line of a tuning table that says so.
 struct Choice {
   int candidate = 0;
+  const TuningLine* line = nullptr;  ///< null: the rule
 };
 
 // Instantiated in src/ for each execution space that Kokkos has enabled and T = float, double. They

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_COMPILED_HPP
+#define KOKKOSSOFTMAX_SRC_COMPILED_HPP
+
+/// \file
+/// What is compiled, for programs that list and search it.
+
+#include <Schedule.hpp>
+#include <impl/KokkosSoftmax_Launch.hpp>
+#include <span>
+#include <vector>
+
+namespace KokkosSoftmax::Impl {
+
+/// The schedules that are compiled; the place of one is its Choice::candidate.
+template <Operation operation, class Exec, class T>
+std::vector<Schedule> compiled_schedules();
+
+/// Whether one of them serves a problem.
+template <Operation operation, class Exec, class T>
+bool serves(const Exec& exec, const RowProblem<T, T>& problem, const Options& options,
+            const Choice& choice);
+
+/// One instantiation of the above.
+struct Compiled {
+  const char* space;
+  Operation operation;
+  const char* types;
+  std::vector<Schedule> (*schedules)();
+};
+
+/// All of them.
+std::span<const Compiled> compiled();
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
