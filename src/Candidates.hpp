@@ -130,11 +130,17 @@ class CandidateLists {
   static constexpr auto all() {
     using S = std::conditional_t<is_host_space<Exec>, HostShapes<T>, Shapes<Exec, T>>;
     using enum Algorithm;
-    return joined(of<subgroup, SubgroupKernel>(typename S::Subgroup{}),
-                  of<fused_registers, FusedRegistersKernel>(typename S::FusedRegisters{}),
-                  of<fused_scratch, FusedScratchKernel>(typename S::FusedScratch{}),
-                  of<online, OnlineKernel>(typename S::Online{}),
-                  of<column, ColumnKernel>(typename S::Column{}), of_host());
+    return joined(
+        of<subgroup, SubgroupKernel, MoreRows, MoreThreads, MoreTeams>(typename S::Subgroup{}),
+        of<fused_registers, FusedRegistersKernel, FewerTeams, MoreTeams>(
+            typename S::FusedRegisters{}),
+        of<fused_scratch, FusedScratchKernel, MoreThreads, FewerItems, MoreItems, MoreTeams>(
+            typename S::FusedScratch{}),
+        of<online, OnlineKernel, MoreThreads, FewerItems, MoreItems, FewerTeams, MoreTeams>(
+            typename S::Online{}),
+        of<column, ColumnKernel, MoreThreads, FewerItems, MoreItems, FewerTeams, MoreTeams>(
+            typename S::Column{}),
+        of_host());
   }
 
  private:
@@ -147,10 +153,19 @@ class CandidateLists {
 
   template <Algorithm algorithm, template <class, class, Operation, class> class Kernel,
             class... Shape>
-  static constexpr auto of(ShapeList<Shape...>) {
+  static constexpr auto compiled(ShapeList<Shape...>) {
     return std::array<Entry, sizeof...(Shape)>{
         entry<TeamLaunch<algorithm, Exec, Shape, Kernel<Exec, T, operation, Shape>, operation, T>>(
             make_schedule<Shape>(algorithm))...};
+  }
+
+  /// An algorithm: its kernel, what to vary for searches, the shapes of the rule.
+  template <Algorithm algorithm, template <class, class, Operation, class> class Kernel,
+            template <class> class... Change, class... InRule>
+  static constexpr auto of(ShapeList<InRule...> list) {
+    auto entries = compiled<algorithm, Kernel>(with_changes<Change...>(list));
+    for (std::size_t i = sizeof...(InRule); i < entries.size(); ++i) entries[i].in_rule = false;
+    return entries;
   }
 
   static constexpr auto of_host() {

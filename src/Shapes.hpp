@@ -8,6 +8,8 @@
 
 #include <Schedule.hpp>
 #include <Tile.hpp>
+#include <algorithm>
+#include <type_traits>
 
 namespace KokkosSoftmax::Impl {
 
@@ -87,6 +89,70 @@ struct HostShapes {
   using Online = FusedScratch;
   using Column = ShapeList<Shape<1, 1, 8, 1, Fill::scalar>>;
 };
+
+// ---- For searches (KokkosSoftmax_TUNING_SHAPES): shapes beside those of the rule, each with one
+// constant changed. The rule never takes them, a tuning table can.
+
+/// On a host there are neither threads nor registers to divide.
+template <class S>
+inline constexpr bool one_lane = S::threads* S::lanes == 1;
+
+constexpr int fewer_teams(int teams, int team) {
+  return teams == 0 ? std::min(32, 1024 / team) : teams * 3 / 4;
+}
+constexpr int more_teams(int teams, int team) {
+  return teams == 0 ? std::min(32, 1536 / team) : std::max(teams + 1, teams * 5 / 4);
+}
+template <class S, int teams>
+using WithTeams = Shape<S::threads, S::lanes, S::items, S::width, S::fill,
+                        one_lane<S> ? S::min_teams : teams, S::rows_per_thread>;
+template <class S>
+using FewerTeams = WithTeams<S, fewer_teams(S::min_teams, S::threads* S::lanes)>;
+template <class S>
+using MoreTeams = WithTeams<S, more_teams(S::min_teams, S::threads* S::lanes)>;
+template <class S>
+using MoreThreads = Shape<one_lane<S> ? 1 : 2 * S::threads, S::lanes, S::items, S::width, S::fill,
+                          S::min_teams / 2, S::rows_per_thread>;
+template <class S>
+using FewerItems =
+    Shape<S::threads, S::lanes, S::items / 2, S::width, S::fill, S::min_teams, S::rows_per_thread>;
+template <class S>
+using MoreItems =
+    Shape<S::threads, S::lanes, 2 * S::items, S::width, S::fill, S::min_teams, S::rows_per_thread>;
+template <class S>
+using MoreRows =
+    Shape<S::threads, S::lanes, S::items, S::width, S::fill, S::min_teams, 2 * S::rows_per_thread>;
+
+/// A list and what of another isn't in it.
+template <class List, class More>
+struct Joined {
+  using type = List;
+};
+template <class... In, class S, class... Rest>
+struct Joined<ShapeList<In...>, ShapeList<S, Rest...>> {
+  using WithS =
+      std::conditional_t<(std::is_same_v<In, S> || ...), ShapeList<In...>, ShapeList<In..., S>>;
+  using type = typename Joined<WithS, ShapeList<Rest...>>::type;
+};
+
+template <class... A, class... B>
+constexpr auto operator+(ShapeList<A...>, ShapeList<B...>) {
+  return typename Joined<ShapeList<A...>, ShapeList<B...>>::type{};
+}
+template <template <class> class Change, class... S>
+constexpr auto changed(ShapeList<S...>) {
+  return ShapeList<Change<S>...>{};
+}
+
+/// The shapes that are compiled for a list of the rule: the list itself, then the others.
+template <template <class> class... Change, class List>
+constexpr auto with_changes(List list) {
+#if defined(KOKKOSSOFTMAX_TUNING_SHAPES)
+  return (list + ... + changed<Change>(list));
+#else
+  return list;
+#endif
+}
 
 }  // namespace KokkosSoftmax::Impl
 
