@@ -4,6 +4,7 @@
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <stdexcept>
 
 namespace KokkosSoftmaxSweep {
@@ -38,32 +39,40 @@ Layout kokkos_layout(const Shape& shape) {
   return layout;
 }
 
-template <int rank, class Layout, class Exec, class T>
-Launch prepare_library(Algorithm algorithm, const Exec& exec, const Shape& shape, const T* x,
-                       T* y) {
+/// body(x, y) with Views of a shape.
+template <int rank, class Layout, class Exec, class T, class Body>
+auto with_views(const Shape& shape, const T* x, T* y, const Body& body) {
   using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
   using X = Kokkos::View<typename Pointers<const T, rank>::type, Layout, Exec, Unmanaged>;
   using Y = Kokkos::View<typename Pointers<T, rank>::type, Layout, Exec, Unmanaged>;
-  const X x_view(x, kokkos_layout<Layout>(shape));
-  const Y y_view(y, kokkos_layout<Layout>(shape));
-  const KokkosSoftmax::Options options{.axis = shape.axis, .algorithm = algorithm};
-  return [=] { KokkosSoftmax::softmax(exec, x_view, y_view, options); };
+  return body(X(x, kokkos_layout<Layout>(shape)), Y(y, kokkos_layout<Layout>(shape)));
 }
 
-template <class Layout, class Exec, class T>
-Launch prepare_library(Algorithm algorithm, const Exec& exec, const Shape& shape, const T* x,
-                       T* y) {
+template <class Layout, class Exec, class T, class Body>
+auto with_views(const Shape& shape, const T* x, T* y, const Body& body) {
   switch (shape.rank()) {
     case 1:
-      return prepare_library<1, Layout>(algorithm, exec, shape, x, y);
+      return with_views<1, Layout, Exec>(shape, x, y, body);
     case 2:
-      return prepare_library<2, Layout>(algorithm, exec, shape, x, y);
+      return with_views<2, Layout, Exec>(shape, x, y, body);
     case 3:
-      return prepare_library<3, Layout>(algorithm, exec, shape, x, y);
+      return with_views<3, Layout, Exec>(shape, x, y, body);
     case 4:
-      return prepare_library<4, Layout>(algorithm, exec, shape, x, y);
+      return with_views<4, Layout, Exec>(shape, x, y, body);
   }
   throw std::invalid_argument("the library serves ranks 1 to 4");
+}
+
+template <class Exec, class T, class Body>
+auto with_views(const Shape& shape, const T* x, T* y, const Body& body) {
+  return shape.layout == Layout::right ? with_views<Kokkos::LayoutRight, Exec>(shape, x, y, body)
+                                       : with_views<Kokkos::LayoutLeft, Exec>(shape, x, y, body);
+}
+
+std::optional<Algorithm> library_algorithm(const std::string& name) {
+  for (const Algorithm algorithm : library_algorithms)
+    if (name_of(algorithm) == name) return algorithm;
+  return std::nullopt;
 }
 
 }  // namespace
@@ -77,17 +86,30 @@ std::vector<std::string> algorithm_names() {
 
 template <class Exec, class T>
 Launch prepare(const std::string& name, const Exec& exec, const Shape& shape, const T* x, T* y) {
-  const auto algorithm =
-      std::find_if(library_algorithms.begin(), library_algorithms.end(),
-                   [&](Algorithm candidate) { return name_of(candidate) == name; });
-  if (algorithm == library_algorithms.end()) return prepare_ladder_step(name, exec, shape, x, y);
-  return shape.layout == Layout::right
-             ? prepare_library<Kokkos::LayoutRight>(*algorithm, exec, shape, x, y)
-             : prepare_library<Kokkos::LayoutLeft>(*algorithm, exec, shape, x, y);
+  const auto algorithm = library_algorithm(name);
+  if (!algorithm) return prepare_ladder_step(name, exec, shape, x, y);
+  const KokkosSoftmax::Options options{.axis = shape.axis, .algorithm = *algorithm};
+  return with_views<Exec>(shape, x, y, [&](const auto& x_view, const auto& y_view) -> Launch {
+    return [=] { KokkosSoftmax::softmax(exec, x_view, y_view, options); };
+  });
+}
+
+template <class Exec, class T>
+std::string choice(const std::string& name, const Exec& exec, const Shape& shape) {
+  const auto algorithm = library_algorithm(name);
+  if (!algorithm) return "";
+  const KokkosSoftmax::Options options{.axis = shape.axis, .algorithm = *algorithm};
+  T* const aligned = nullptr;  // a plan reads and writes nothing
+  return with_views<Exec>(shape, static_cast<const T*>(aligned), aligned,
+                          [&](const auto& x, const auto& y) {
+                            return KokkosSoftmax::plan_softmax(exec, x, y, options).describe();
+                          });
 }
 
 using Exec = Kokkos::DefaultExecutionSpace;
 template Launch prepare(const std::string&, const Exec&, const Shape&, const float*, float*);
 template Launch prepare(const std::string&, const Exec&, const Shape&, const double*, double*);
+template std::string choice<Exec, float>(const std::string&, const Exec&, const Shape&);
+template std::string choice<Exec, double>(const std::string&, const Exec&, const Shape&);
 
 }  // namespace KokkosSoftmaxSweep

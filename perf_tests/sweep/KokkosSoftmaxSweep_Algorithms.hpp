@@ -26,6 +26,11 @@ template <class Exec, class T>
 Launch prepare(const std::string& algorithm, const Exec& exec, const Shape& shape, const T* x,
                T* y);
 
+/// What the library chooses for a shape of aligned Views, and why; empty for a step of the ladder.
+/// Throws as prepare().
+template <class Exec, class T>
+std::string choice(const std::string& algorithm, const Exec& exec, const Shape& shape);
+
 /// prepare() for a step of the ladder; a translation unit for each T, as nvcc takes its time.
 template <class Exec, class T>
 Launch prepare_ladder_step(const std::string& step, const Exec& exec, const Shape& shape,

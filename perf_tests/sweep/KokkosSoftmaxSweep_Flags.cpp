@@ -1,39 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <KokkosSoftmaxSweep_Algorithms.hpp>
 #include <KokkosSoftmaxSweep_Flags.hpp>
+#include <KokkosSoftmaxSweep_Words.hpp>
 #include <algorithm>
 #include <iostream>
 #include <regex>
-#include <sstream>
 #include <stdexcept>
 
 namespace KokkosSoftmaxSweep {
 namespace {
-
-std::vector<std::string> split(const std::string& list) {
-  std::vector<std::string> items;
-  std::istringstream stream(list);
-  for (std::string item; std::getline(stream, item, ',');)
-    if (!item.empty()) items.push_back(item);
-  return items;
-}
-
-std::string join(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : ", ") + item;
-  return text;
-}
-
-/// The items of a list flag, each of which must be one of `known`.
-std::vector<std::string> names(const std::string& flag, const std::string& list,
-                               const std::vector<std::string>& known) {
-  std::vector<std::string> items = split(list);
-  for (const std::string& item : items)
-    if (std::find(known.begin(), known.end(), item) == known.end())
-      throw std::invalid_argument(flag + ": there is no \"" + item + "\"; choose from " +
-                                  join(known));
-  return items;
-}
 
 std::vector<std::string> table_names() {
   std::vector<std::string> items;
@@ -41,25 +16,10 @@ std::vector<std::string> table_names() {
   return items;
 }
 
-std::vector<DType> dtypes(const std::string& flag, const std::string& list) {
-  std::vector<DType> items;
-  for (const std::string& name : names(flag, list, {"float", "double"}))
-    items.push_back(name == "float" ? DType::float32 : DType::float64);
-  return items;
-}
-
 std::vector<Shape> shapes(const std::string& list) {
   std::vector<Shape> items;
   for (const std::string& text : split(list)) items.push_back(parse_shape(text));
   return items;
-}
-
-double positive_number(const std::string& flag, const std::string& text) {
-  std::istringstream stream(text);
-  double number = 0;
-  if (!(stream >> number) || !stream.eof() || number <= 0)
-    throw std::invalid_argument(flag + ": \"" + text + "\" is not a positive number");
-  return number;
 }
 
 PointSet point_set(const std::string& flag, const std::string& text) {
@@ -161,7 +121,7 @@ const char* help_text() {
   --algorithms=NAME,...  steps of the ladder, algorithms of the library, "library" (its choice)
   --points=host|full     few points or all (default: by backend)
   --max-mib=NUMBER       leave out points that need more memory
-  --list                 print the chosen points and stop
+  --list                 print the chosen points, and for those of the library what runs, and stop
   --benchmark_filter=REGEX, --benchmark_out=FILE (default sweep-results/softmax.json; a .txt and a
   .csv table are written beside it), --benchmark_min_time=SECONDS, --benchmark_repetitions=N and
   the other flags of Google Benchmark

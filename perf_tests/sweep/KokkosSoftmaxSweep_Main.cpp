@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <benchmark/benchmark.h>
 
+#include <KokkosSoftmaxSweep_Algorithms.hpp>
 #include <KokkosSoftmaxSweep_Flags.hpp>
 #include <KokkosSoftmaxSweep_Machine.hpp>
 #include <KokkosSoftmaxSweep_Runner.hpp>
@@ -55,9 +56,20 @@ void register_benchmarks(Runner& runner) {
         ->Unit(benchmark::kMicrosecond);
 }
 
+std::string choice_text(const Point& point) {
+  return with_type(point.dtype, [&](auto zero) {
+    try {
+      return choice<Kokkos::DefaultExecutionSpace, decltype(zero)>(point.algorithm, {},
+                                                                   point.shape);
+    } catch (const std::invalid_argument& reason) {
+      return "skipped: " + std::string(reason.what());
+    }
+  });
+}
+
 void print_list(const std::vector<Point>& points) {
   for (const Point& point : points)
-    std::cout << point.name() << "  " << point.bytes() << " bytes\n";
+    std::cout << point.name() << "  " << point.bytes() << " bytes  " << choice_text(point) << "\n";
   std::cout << points.size() << " points\n";
 }
 

@@ -12,11 +12,6 @@
 namespace KokkosSoftmaxSweep {
 namespace {
 
-/// First, last and two between.
-std::vector<std::int64_t> sampled_rows(std::int64_t rows) {
-  return {0, rows / 3, 2 * rows / 3, rows - 1};
-}
-
 void set_counters(benchmark::State& state, const Result& result) {
   state.counters["M"] = static_cast<double>(result.point.shape.rows());
   state.counters["N"] = static_cast<double>(result.point.shape.columns());

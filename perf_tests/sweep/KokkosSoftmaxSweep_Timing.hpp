@@ -37,6 +37,16 @@ inline double median(std::vector<double> values) {
   return *middle;
 }
 
+/// The time of one launch in the median of a few batches.
+template <class Exec, class Launch>
+double median_seconds(const Exec& exec, const Launch& launch) {
+  launch();
+  const int launches = batch_size(exec, launch);
+  std::vector<double> seconds(7);
+  for (double& s : seconds) s = seconds_of(exec, launch, launches) / launches;
+  return median(seconds);
+}
+
 }  // namespace KokkosSoftmaxSweep
 
 #endif

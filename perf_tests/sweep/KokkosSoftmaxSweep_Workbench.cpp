@@ -60,16 +60,6 @@ void copy_packs(const Exec& exec, const Pack* from, Pack* to, std::int64_t count
       KOKKOS_LAMBDA(std::int64_t i) { to[i] = from[i]; });
 }
 
-/// The time of one launch in the median of a few batches.
-template <class Exec, class Launch>
-double median_seconds(const Exec& exec, const Launch& launch) {
-  launch();
-  const int launches = batch_size(exec, launch);
-  std::vector<double> seconds(7);
-  for (double& s : seconds) s = seconds_of(exec, launch, launches) / launches;
-  return median(seconds);
-}
-
 /// Room for a last incomplete Pack.
 std::int64_t padded(std::int64_t elements) { return (elements + 15) / 16 * 16; }
 
