@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAXTUNE_FLAGS_HPP
+#define KOKKOSSOFTMAXTUNE_FLAGS_HPP
+
+#include <KokkosSoftmaxTune_Point.hpp>
+#include <filesystem>
+#include <vector>
+
+namespace KokkosSoftmaxTune {
+
+/// What the command line asks for.
+struct Flags {
+  std::vector<Operation> operations = {Operation::softmax, Operation::log_softmax,
+                                       Operation::logsumexp};
+  std::vector<DType> dtypes = {DType::float32, DType::float64};
+  std::vector<int> axes;
+  std::vector<std::int64_t> columns;  ///< ascending
+  std::vector<std::int64_t> rows;     ///< ascending
+  double max_mib = 0;                 ///< of x
+  double working_set_mib = 0;         ///< of x
+  std::size_t stop_after = 0;         ///< measurements; 0: all
+  std::filesystem::path output = "tuning.table";
+  bool resume = false;
+  bool list = false;
+
+  std::filesystem::path record() const { return output.string() + ".csv"; }
+};
+
+/// `on_host` decides the defaults. Throws std::invalid_argument for a flag that makes no sense.
+Flags parse_flags(int argc, char** argv, bool on_host);
+
+/// The points that the flags choose and their memory allows.
+std::vector<Point> choose_points(const Flags& flags);
+
+const char* help_text();
+
+}  // namespace KokkosSoftmaxTune
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAXTUNE_POINT_HPP
+#define KOKKOSSOFTMAXTUNE_POINT_HPP
+
+#include <KokkosSoftmaxSweep_Point.hpp>
+#include <Schedule.hpp>
+#include <cstdint>
+#include <impl/KokkosSoftmax_Launch.hpp>
+#include <sstream>
+#include <string>
+#include <type_traits>
+
+namespace KokkosSoftmaxTune {
+
+using KokkosSoftmax::Impl::Operation;
+using KokkosSoftmax::Impl::Schedule;
+using KokkosSoftmaxSweep::DType;
+
+/// Calls function with the operation as an integral constant.
+template <class Function>
+auto with_operation(Operation operation, const Function& function) {
+  switch (operation) {
+    case Operation::softmax:
+      return function(std::integral_constant<Operation, Operation::softmax>());
+    case Operation::log_softmax:
+      return function(std::integral_constant<Operation, Operation::log_softmax>());
+    case Operation::logsumexp:
+      break;
+  }
+  return function(std::integral_constant<Operation, Operation::logsumexp>());
+}
+
+/// Where schedules are compared: a matrix whose rows lie along `axis` (1: contiguous rows).
+struct Point {
+  Operation operation = Operation::softmax;
+  DType dtype = DType::float32;
+  int axis = 1;
+  std::int64_t rows = 1;
+  std::int64_t columns = 1;
+
+  std::int64_t elements() const { return rows * columns; }
+  std::string name() const {
+    return std::string(to_string(operation)) + "," + to_string(dtype) + "," + std::to_string(axis) +
+           "," + std::to_string(rows) + "," + std::to_string(columns);
+  }
+};
+
+/// One thing to measure.
+struct Job {
+  Point point;
+  int candidate = 0;
+  Schedule schedule;
+
+  /// Its columns in the record.
+  std::string key() const {
+    std::ostringstream text;
+    text << point.name() << ",\"" << schedule << "\"";
+    return text.str();
+  }
+};
+
+struct Measurement {
+  enum class Status { right, wrong, failed };
+  Status status = Status::failed;
+  double seconds = 0;  ///< of one launch in the median batch, where the result was right
+};
+
+constexpr const char* to_string(Measurement::Status status) {
+  switch (status) {
+    case Measurement::Status::right:
+      return "right";
+    case Measurement::Status::wrong:
+      return "wrong";
+    case Measurement::Status::failed:
+      return "failed";
+  }
+  return "unknown";
+}
+
+}  // namespace KokkosSoftmaxTune
+
+#endif
