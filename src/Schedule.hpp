@@ -41,8 +41,10 @@ struct Schedule {
 
 /// The numbers of a Schedule and their names, for printing and parsing.
 struct ScheduleField {
+  using Number = int Schedule::*;
+
   const char* name;
-  int Schedule::*value;
+  Number value;
 };
 inline constexpr ScheduleField schedule_fields[] = {
     {"team_size", &Schedule::team_size}, {"vector_length", &Schedule::vector_length},
