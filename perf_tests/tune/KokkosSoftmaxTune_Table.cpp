@@ -49,33 +49,65 @@ std::vector<Timed> winners(std::vector<Timed> all) {
   return chosen;
 }
 
-/// The sizes above the previous one, up to this one or, for the last, to all.
-template <class Map>
-Range bucket(const Map& map, typename Map::const_iterator at) {
-  Range range;
-  if (at != map.begin()) range.first = std::prev(at)->first + 1;
-  if (std::next(at) != map.end()) range.last = at->first;
-  return range;
+bool same_schedules(const std::vector<Timed>& a, const std::vector<Timed>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Timed& x, const Timed& y) { return x.schedule == y.schedule; });
+}
+
+/// Sizes that stand for all above the last one of the step before, and what is best for them.
+struct Step {
+  std::vector<std::int64_t> rows;
+  std::vector<Timed> best;
+};
+
+/// Neighbouring sizes with the same winners are one step.
+std::vector<Step> steps_of(const Buckets& buckets) {
+  std::vector<Step> steps;
+  for (const auto& [rows, all] : buckets) {
+    const std::vector<Timed> best = winners(all);
+    if (steps.empty() || !same_schedules(steps.back().best, best)) steps.push_back({{}, best});
+    steps.back().rows.push_back(rows);
+  }
+  return steps;
+}
+
+/// Above `below`, up to `last` or, where nothing follows, to all.
+Range range_above(std::int64_t below, std::int64_t last, bool is_last) {
+  return {below + 1, is_last ? Range::unbounded : last};
+}
+
+void write_columns(std::ostream& out, TuningLine line, std::int64_t columns,
+                   const std::vector<Step>& steps) {
+  std::int64_t below = -1;
+  for (const Step& step : steps) {
+    line.rows = range_above(below, step.rows.back(), &step == &steps.back());
+    below = step.rows.back();
+    for (const Timed& timed : step.best) {
+      line.schedule = timed.schedule;
+      out << line << "  # " << 1e6 * timed.seconds << " us for " << step.rows.front() << " x "
+          << columns << "\n";
+    }
+  }
 }
 
 }  // namespace
 
 void write_table(std::ostream& out, const std::vector<Job>& jobs, const Record& record) {
-  const Table table = right_results(jobs, record);
-  for (const auto& [group, by_columns] : table) {
+  for (const auto& [group, by_columns] : right_results(jobs, record)) {
     const auto& [operation, dtype, axis] = group;
     out << "\n# " << to_string(operation) << " of " << to_string(dtype) << ", "
         << (axis == 1 ? "contiguous" : "strided") << " rows\n";
-    for (auto columns = by_columns.begin(); columns != by_columns.end(); ++columns)
-      for (auto rows = columns->second.begin(); rows != columns->second.end(); ++rows)
-        for (const Timed& timed : winners(rows->second))
-          out << TuningLine{.operation = operation,
+    std::int64_t below = -1;
+    for (const auto& [columns, buckets] : by_columns) {
+      const bool is_last = columns == by_columns.rbegin()->first;
+      const TuningLine line{.operation = operation,
                             .types = to_string(dtype),
-                            .columns = bucket(by_columns, columns),
-                            .rows = bucket(columns->second, rows),
-                            .schedule = timed.schedule}
-              << "  # " << 1e6 * timed.seconds << " us for " << rows->first << " x "
-              << columns->first << "\n";
+                            .columns = range_above(below, columns, is_last),
+                            .rows = {},
+                            .schedule = {}};
+      write_columns(out, line, columns, steps_of(buckets));
+      below = columns;
+    }
   }
 }
 
