@@ -8,6 +8,16 @@
 
 namespace KokkosSoftmax {
 
+template <class Exec, class X, class Y>
+class Plan;
+
+namespace Impl {
+
+template <Operation operation, class Exec, class X, class Y>
+Plan<Exec, X, Y> make_plan(const Exec& exec, const X& x, const Y& y, const Options& options);
+
+}  // namespace Impl
+
 /// A function on Views of one shape, with everything that depends on the shape done once: checks,
 /// choice of schedule. Made by plan_softmax, plan_log_softmax and plan_logsumexp; executed any
 /// number of times:
@@ -35,8 +45,8 @@ class Plan {
       execute_as<Impl::Operation::log_softmax>(x, y);
   }
 
-  /// One line: the function, the shape, the schedule, and whether the rule, an option or a line of
-  /// a tuning table chose it.
+  /// One line: the function, the shape, the schedule, and whether the rule or a line of a tuning
+  /// table chose it.
   std::string describe() const {
     if constexpr (one_value_a_row)
       return describe_as<Impl::Operation::logsumexp>();
@@ -57,14 +67,6 @@ class Plan {
         m_problem(Impl::checked_problem(operation, x, y_name(), y, options)),
         m_x(x),
         m_y(y) {}
-
-  template <Impl::Operation operation>
-  static Plan make(const Exec& exec, const X& x, const Y& y, const Options& options) {
-    Plan plan(operation, exec, x, y, options);
-    if (plan.writes_something())
-      plan.m_choice = Impl::choose<operation>(exec, plan.m_problem, options);
-    return plan;
-  }
 
   bool writes_something() const { return Impl::writes_something(m_operation, m_problem); }
 
@@ -95,12 +97,8 @@ class Plan {
 
   static constexpr const char* y_name() { return one_value_a_row ? "lse" : "y"; }
 
-  template <class E, class V, class W>
-  friend Plan<E, V, W> plan_softmax(const E&, const V&, const W&, const Options&);
-  template <class E, class V, class W>
-  friend Plan<E, V, W> plan_log_softmax(const E&, const V&, const W&, const Options&);
-  template <class E, class V, class W>
-  friend Plan<E, V, W> plan_logsumexp(const E&, const V&, const W&, const Options&);
+  template <Impl::Operation operation, class E, class V, class W>
+  friend Plan<E, V, W> Impl::make_plan(const E&, const V&, const W&, const Options&);
 
   Impl::Operation m_operation;
   Exec m_exec;
@@ -111,28 +109,56 @@ class Plan {
   Impl::Choice m_choice = {};
 };
 
+template <Impl::Operation operation, class Exec, class X, class Y>
+Plan<Exec, X, Y> Impl::make_plan(const Exec& exec, const X& x, const Y& y, const Options& options) {
+  Plan<Exec, X, Y> plan(operation, exec, x, y, options);
+  if (plan.writes_something()) plan.m_choice = choose<operation>(exec, plan.m_problem, options);
+  return plan;
+}
+
 /// Plans softmax(exec, x, y, options); arguments and errors as there. Nothing is read or written.
 template <class Exec, class X, class Y>
-Plan<Exec, X, Y> plan_softmax(const Exec& exec, const X& x, const Y& y,
-                              const Options& options = {}) {
+requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, Y> plan_softmax(const Exec& exec, const X& x,
+                                                                 const Y& y,
+                                                                 const Options& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_softmax", Exec, X, "y", Y, 0);
-  return Plan<Exec, X, Y>::template make<Impl::Operation::softmax>(exec, x, y, options);
+  return Impl::make_plan<Impl::Operation::softmax>(exec, x, y, options);
 }
 
 /// Plans log_softmax(exec, x, y, options).
 template <class Exec, class X, class Y>
-Plan<Exec, X, Y> plan_log_softmax(const Exec& exec, const X& x, const Y& y,
-                                  const Options& options = {}) {
+requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, Y> plan_log_softmax(const Exec& exec, const X& x,
+                                                                     const Y& y,
+                                                                     const Options& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_log_softmax", Exec, X, "y", Y, 0);
-  return Plan<Exec, X, Y>::template make<Impl::Operation::log_softmax>(exec, x, y, options);
+  return Impl::make_plan<Impl::Operation::log_softmax>(exec, x, y, options);
 }
 
 /// Plans logsumexp(exec, x, lse, options).
 template <class Exec, class X, class L>
-Plan<Exec, X, L> plan_logsumexp(const Exec& exec, const X& x, const L& lse,
-                                const Options& options = {}) {
+requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, L> plan_logsumexp(const Exec& exec, const X& x,
+                                                                   const L& lse,
+                                                                   const Options& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_logsumexp", Exec, X, "lse", L, 1);
-  return Plan<Exec, X, L>::template make<Impl::Operation::logsumexp>(exec, x, lse, options);
+  return Impl::make_plan<Impl::Operation::logsumexp>(exec, x, lse, options);
+}
+
+// The same on the default instance of the output's execution space.
+
+template <class X, class Y>
+requires(Kokkos::is_view_v<X>) auto plan_softmax(const X& x, const Y& y,
+                                                 const Options& options = {}) {
+  return plan_softmax(typename Y::execution_space{}, x, y, options);
+}
+template <class X, class Y>
+requires(Kokkos::is_view_v<X>) auto plan_log_softmax(const X& x, const Y& y,
+                                                     const Options& options = {}) {
+  return plan_log_softmax(typename Y::execution_space{}, x, y, options);
+}
+template <class X, class L>
+requires(Kokkos::is_view_v<X>) auto plan_logsumexp(const X& x, const L& lse,
+                                                   const Options& options = {}) {
+  return plan_logsumexp(typename L::execution_space{}, x, lse, options);
 }
 
 }  // namespace KokkosSoftmax

@@ -15,6 +15,7 @@ using View = Kokkos::View<Data, Kokkos::LayoutRight, Exec>;
 void calls(const View<double**>& x, const View<double**>& y, const View<double*>& lse) {
   KokkosSoftmax::softmax(Exec{}, x, y);
   KokkosSoftmax::logsumexp(Exec{}, x, lse);
+  KokkosSoftmax::plan_logsumexp(Exec{}, x, lse).execute(x, lse);
 #ifdef KOKKOSSOFTMAX_TEST_WRONG_CALLS
   KokkosSoftmax::softmax(Exec{}, View<int**>("x", 1, 1), y);
   KokkosSoftmax::softmax(Exec{}, x, View<float**>("y", 1, 1));
@@ -23,6 +24,8 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::logsumexp(Exec{}, x, y);
   KokkosSoftmax::logsumexp(Exec{}, View<double*****>(), View<double****>());
   KokkosSoftmax::softmax(1.0, x, y);
+  KokkosSoftmax::plan_softmax(Exec{}, x, lse);
+  KokkosSoftmax::plan_logsumexp(Exec{}, x, View<float*>("lse", 1));
 #endif
 }
 

@@ -151,6 +151,24 @@ TYPED_TEST(Plans, InPlace) {
   EXPECT_EQ(x.read(), expected);
 }
 
+TYPED_TEST(Plans, OnTheDefaultInstance) {
+  using Exec = typename TypeParam::exec;
+  for (const Function function : all_functions) {
+    const Case c{.function = function, .extents = {65, 33}};
+    const auto x = TestFixture::input(c), y = TestFixture::output(c);
+    TestFixture::with_views(c, x, y, [&](const auto& x_view, const auto& y_view) {
+      if constexpr (std::decay_t<decltype(y_view)>::rank() == 1)
+        plan_logsumexp(x_view, y_view).execute(x_view, y_view);
+      else if (function == Function::softmax)
+        plan_softmax(x_view, y_view).execute(x_view, y_view);
+      else
+        plan_log_softmax(x_view, y_view).execute(x_view, y_view);
+    });
+    Exec{}.fence();
+    EXPECT_EQ(y.read(), TestFixture::result_of_function(c));
+  }
+}
+
 TYPED_TEST(Plans, NothingToDo) {
   for (const Function function : all_functions)
     for (const Extents& extents : {Extents{0, 33}, Extents{0, 0}}) {

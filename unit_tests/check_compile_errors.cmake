@@ -9,7 +9,9 @@ set(sentences
   "KokkosSoftmax::log_softmax: y must have the rank of x"
   "KokkosSoftmax::logsumexp: lse must have the rank of x (less one for logsumexp)"
   "KokkosSoftmax::logsumexp: x must have rank 1 to 4"
-  "KokkosSoftmax::softmax: exec must be an instance of an execution space")
+  "KokkosSoftmax::softmax: exec must be an instance of an execution space"
+  "KokkosSoftmax::plan_softmax: y must have the rank of x"
+  "KokkosSoftmax::plan_logsumexp: lse must have the value type of x, without const")
 
 execute_process(COMMAND ${COMPILER} ${FLAGS} -fsyntax-only ${SOURCE}
   RESULT_VARIABLE failed ERROR_VARIABLE message)

@@ -6,7 +6,9 @@
 #include <KokkosSoftmaxTune_Flags.hpp>
 #include <Kokkos_Core.hpp>
 #include <impl/KokkosSoftmax_RowProblem.hpp>
+#include <map>
 #include <memory>
+#include <string>
 
 namespace KokkosSoftmaxTune {
 
@@ -37,6 +39,9 @@ class Search {
   template <Operation operation, class T>
   bool is_right(const Point& point);
 
+  template <class Launch>
+  double timed(const Point& point, const Launch& launch);
+
   template <class T>
   Bench<T>& bench();
 
@@ -49,6 +54,7 @@ class Search {
   Exec m_exec;
   Flags m_flags;
   std::vector<Point> m_points;
+  std::map<std::string, double> m_best;  ///< seconds, by Point::name
   std::unique_ptr<Bench<float>> m_float;
   std::unique_ptr<Bench<double>> m_double;
 };
