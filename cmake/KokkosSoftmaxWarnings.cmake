@@ -19,7 +19,7 @@ function(kokkossoftmax_enable_warnings)
   list(JOIN warnings "," for_nvcc)
   foreach(target IN LISTS ARGN)
     target_compile_options(${target} PRIVATE
-      "$<$<COMPILE_LANGUAGE:CXX,HIP>:${warnings}>"
+      "$<$<COMPILE_LANGUAGE:C,CXX,HIP>:${warnings}>"
       "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${for_nvcc}>")
   endforeach()
 endfunction()

@@ -56,12 +56,11 @@ template <class... Parts>
   throw std::invalid_argument(message.str());
 }
 
-template <class V>
-std::string extents_of(const V& view) {
+template <class T>
+std::string extents_of(const StridedArray<T>& array) {
   std::ostringstream text;
   text << "(";
-  for (int d = 0; d < static_cast<int>(V::rank()); ++d)
-    text << (d == 0 ? "" : ", ") << view.extent(d);
+  for (int d = 0; d < array.rank; ++d) text << (d == 0 ? "" : ", ") << array.extents[d];
   text << ")";
   return text.str();
 }
@@ -83,12 +82,13 @@ void check_scale(Operation operation, double scale) {
 }
 
 template <class X, class Y>
-void check_extents(Operation operation, const X& x, const char* y_name, const Y& y, int axis) {
-  constexpr bool one_value_a_row = Y::rank() + 1 == X::rank();
-  bool same = true;
-  for (int d = 0, e = 0; d < static_cast<int>(X::rank()); ++d) {
+void check_extents(Operation operation, const StridedArray<X>& x, const char* y_name,
+                   const StridedArray<Y>& y, int axis) {
+  const bool one_value_a_row = operation == Operation::logsumexp;
+  bool same = y.rank == x.rank - (one_value_a_row ? 1 : 0);
+  for (int d = 0, e = 0; same && d < x.rank; ++d) {
     if (one_value_a_row && d == axis) continue;
-    same = same && x.extent(d) == y.extent(e++);
+    same = x.extents[d] == y.extents[e++];
   }
   if (!same)
     throw_invalid(operation, "the extents ", extents_of(y), " of ", y_name, " don't fit x ",
@@ -113,10 +113,10 @@ bool writes_something(Operation operation, const RowProblem<Tx, Ty>& problem) {
 
 /// Checks the values of the arguments.
 template <class X, class Y>
-auto checked_problem(Operation operation, const X& x, const char* y_name, const Y& y,
-                     const Options& options) {
-  const int axis = checked_axis(operation, options.axis, static_cast<int>(X::rank()));
-  check_scale<typename X::non_const_value_type>(operation, options.scale);
+auto checked_problem(Operation operation, const StridedArray<X>& x, const char* y_name,
+                     const StridedArray<Y>& y, const Options& options) {
+  const int axis = checked_axis(operation, options.axis, x.rank);
+  check_scale<std::remove_const_t<X>>(operation, options.scale);
   check_extents(operation, x, y_name, y, axis);
   const auto problem = make_row_problem(x, y, axis);
   if (writes_something(operation, problem)) check_overlap(operation, y_name, problem);
@@ -125,10 +125,18 @@ auto checked_problem(Operation operation, const X& x, const char* y_name, const 
 
 /// Checks the values of the arguments and runs the operation; nothing is written where it throws.
 template <Operation operation, class Exec, class X, class Y>
-void check_and_launch(const Exec& exec, const X& x, const char* y_name, const Y& y,
-                      const Options& options) {
+void check_and_launch(const Exec& exec, const StridedArray<X>& x, const char* y_name,
+                      const StridedArray<Y>& y, const Options& options) {
   const auto problem = checked_problem(operation, x, y_name, y, options);
   if (writes_something(operation, problem)) launch<operation>(exec, problem, options);
+}
+
+/// The same for Views.
+template <Operation operation, class Exec, class X, class Y>
+requires(Kokkos::is_view_v<X>) void check_and_launch(const Exec& exec, const X& x,
+                                                     const char* y_name, const Y& y,
+                                                     const Options& options) {
+  check_and_launch<operation>(exec, strided_array(x), y_name, strided_array(y), options);
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -3,12 +3,13 @@
 #define KOKKOSSOFTMAX_IMPL_ROWPROBLEM_HPP
 
 /// \file
-/// Views of any rank, layout and axis brought to one form, rows of columns, so that the library is
+/// Arrays of any rank, layout and axis brought to one form, rows of columns, so that the library is
 /// compiled once per execution space and value type and not once per kind of View.
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <type_traits>
 
 namespace KokkosSoftmax::Impl {
 
@@ -57,31 +58,48 @@ int normalize_outer_axes(std::array<OuterAxis, max_rank>& axes, int count) {
   return static_cast<int>(merged - axes.begin()) + 1;
 }
 
+/// An array of rank 0 to 4, wherever its description comes from; strides in elements.
+template <class T>
+struct StridedArray {
+  static constexpr int max_rank = 4;
+
+  T* data = nullptr;
+  int rank = 0;
+  std::array<std::int64_t, max_rank> extents{};
+  std::array<std::int64_t, max_rank> strides{};
+};
+
+template <class V>
+auto strided_array(const V& view) {
+  StridedArray<typename V::value_type> array;
+  array.data = view.data();
+  array.rank = static_cast<int>(V::rank());
+  for (int d = 0; d < array.rank; ++d) {
+    array.extents[d] = static_cast<std::int64_t>(view.extent(d));
+    array.strides[d] = static_cast<std::int64_t>(view.stride(d));
+  }
+  return array;
+}
+
 /// x has rank 1 to 4 and y the same rank, or one less (without the axis) where y holds one value a
 /// row. `axis` is in [0, rank).
 template <class X, class Y>
-auto make_row_problem(const X& x, const Y& y, int axis) {
-  constexpr int rank = static_cast<int>(X::rank());
-  constexpr bool one_value_a_row = Y::rank() + 1 == X::rank();
-  RowProblem<typename X::non_const_value_type, typename Y::value_type> problem;
-  problem.x = x.data();
-  problem.y = y.data();
-  problem.columns = static_cast<std::int64_t>(x.extent(axis));
-  problem.x_column_stride = static_cast<std::int64_t>(x.stride(axis));
-  problem.y_column_stride = 0;
-  if constexpr (!one_value_a_row)
-    problem.y_column_stride = static_cast<std::int64_t>(y.stride(axis));
+auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int axis) {
+  const bool one_value_a_row = y.rank < x.rank;
+  RowProblem<std::remove_const_t<X>, Y> problem;
+  problem.x = x.data;
+  problem.y = y.data;
+  problem.columns = x.extents[axis];
+  problem.x_column_stride = x.strides[axis];
+  problem.y_column_stride = one_value_a_row ? 0 : y.strides[axis];
 
-  std::array<OuterAxis, 4> axes{};
+  std::array<OuterAxis, StridedArray<X>::max_rank> axes{};
   int count = 0;
-  for (int d = 0; d < rank; ++d) {
+  for (int d = 0; d < x.rank; ++d) {
     if (d == axis) continue;
-    std::int64_t y_stride = 0;
-    if constexpr (Y::rank() > 0)
-      y_stride = static_cast<std::int64_t>(y.stride(one_value_a_row && d > axis ? d - 1 : d));
-    axes[count++] = {static_cast<std::int64_t>(x.extent(d)), static_cast<std::int64_t>(x.stride(d)),
-                     y_stride};
-    problem.rows *= static_cast<std::int64_t>(x.extent(d));
+    const int y_d = one_value_a_row && d > axis ? d - 1 : d;
+    axes[count++] = {x.extents[d], x.strides[d], y.strides[y_d]};
+    problem.rows *= x.extents[d];
   }
   problem.outer_rank = normalize_outer_axes(axes, count);
   std::copy_n(axes.begin(), problem.outer_rank, problem.outer);

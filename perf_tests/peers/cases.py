@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What is compared: operations, value types and shapes."""
+
+import itertools
+import typing
+
+OPERATIONS = ("softmax", "log_softmax", "logsumexp")
+TYPE_BYTES = {"float32": 4, "float64": 8, "bfloat16": 2}
+
+LARGE_COLUMNS = (8, 16, 32, 64, 256, 781, 1000, 1023, 1024, 2048, 2049, 4096, 5001, 8192, 12288,
+                 12671, 16384, 32768, 50257, 65536, 128257, 131072, 151936, 256000, 262144,
+                 1048576, 4194304, 16777216)
+LARGE_ELEMENTS = 512 * 2**20 // 4
+
+# group: (axis, extents); the rows lie along the axis
+SHAPES = {
+    "large": (1, [(-(-LARGE_ELEMENTS // n), n) for n in LARGE_COLUMNS]),
+    "few_rows": (1, list(itertools.product((1, 8), (131072, 1048576)))),
+    "small": (1, list(itertools.product((1, 64, 4096), (128, 1024, 4096)))),
+    "axis0": (0, [(1024, 262144), (32768, 4096), (1048576, 100)]),
+}
+
+
+class Case(typing.NamedTuple):
+    """An operation along an axis of a matrix."""
+
+    operation: str
+    type: str
+    group: str
+    axis: int
+    extents: tuple
+
+    @property
+    def name(self):
+        return f"{self.operation}/{self.type}/{self.group}/{self.shape}"
+
+    @property
+    def shape(self):
+        return "x".join(map(str, self.extents))
+
+    @property
+    def columns(self):
+        """How many entries a row has."""
+        return self.extents[self.axis]
+
+    @property
+    def rows(self):
+        return self.extents[1 - self.axis]
+
+    @property
+    def copy_bytes(self):
+        """What a copy of x moves."""
+        return 2 * self.rows * self.columns * TYPE_BYTES[self.type]
+
+    @property
+    def bytes(self):
+        """What must be moved: x read once and the result written once."""
+        if self.operation == "logsumexp":
+            return self.copy_bytes // 2 + self.rows * TYPE_BYTES[self.type]
+        return self.copy_bytes
+
+
+def all_cases():
+    return [Case(operation, type_name, group, axis, extents)
+            for operation, type_name in itertools.product(OPERATIONS, TYPE_BYTES)
+            for group, (axis, shapes) in SHAPES.items()
+            for extents in shapes]
+
+
+def select(operations, types, substring=""):
+    return [case for case in all_cases()
+            if case.operation in operations and case.type in types and substring in case.name]

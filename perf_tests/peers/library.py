@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""ctypes binding of kokkossoftmax.h; needs a shared libkokkossoftmax and nothing else.
+
+    library = Library("build/host/perf_tests/peers/libkokkossoftmax.so")
+    library.apply("softmax", HOST, of_buffer(x), of_buffer(y), axis=0)
+    library.fence(HOST)
+"""
+
+import collections
+import ctypes
+import pathlib
+
+DEVICE, HOST = 0, 1  # kokkossoftmax_space
+OPERATIONS = {"softmax": 0, "log_softmax": 1, "logsumexp": 2}
+TYPES = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3}
+EMPTY_ROWS = {"nan": 0, "zero": 1}
+ALGORITHMS = {"automatic": 0, "subgroup": 1, "fused_registers": 2, "fused_scratch": 3, "online": 4,
+              "column": 5, "host": 6}
+STATUSES = {1: "invalid argument", 2: "unsupported", 3: "not initialized", 4: "failure"}
+
+# Where the elements are: address, one of TYPES, extents, strides in elements.
+Array = collections.namedtuple("Array", "address type extents strides")
+
+
+class Error(RuntimeError):
+    """What kokkossoftmax_last_error() says, and the status, one of STATUSES."""
+
+    def __init__(self, status, message):
+        super().__init__(message)
+        self.status = status
+
+
+class _Tensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("type", ctypes.c_int), ("rank", ctypes.c_int),
+                ("extents", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64))]
+
+
+class _Options(ctypes.Structure):
+    _fields_ = [("axis", ctypes.c_int), ("scale", ctypes.c_double), ("empty_rows", ctypes.c_int),
+                ("algorithm", ctypes.c_int), ("reproducible", ctypes.c_int)]
+
+
+def of_buffer(array):
+    """A NumPy array or a ctypes array of c_float or c_double, of any rank."""
+    view = memoryview(array)
+    type_name = {"f": "float32", "d": "float64", "e": "float16"}.get(view.format.strip("<=@"))
+    if type_name is None:
+        raise TypeError(f"elements of format {view.format!r} are no floating-point numbers "
+                        "(float16, float32 and float64 are): convert the array")
+    if hasattr(array, "__array_interface__"):
+        address = array.__array_interface__["data"][0]
+    else:
+        address = ctypes.addressof(array)
+    strides = tuple(stride // view.itemsize for stride in view.strides)
+    return Array(address, type_name, view.shape, strides)
+
+
+def of_tensor(tensor):
+    """A PyTorch tensor, on any device."""
+    type_name = str(tensor.dtype).replace("torch.", "")
+    return Array(tensor.data_ptr(), type_name, tuple(tensor.shape), tensor.stride())
+
+
+def _tensor(array):
+    if array.type not in TYPES:
+        raise TypeError(f"elements of type {array.type} are not known (known are "
+                        f"{', '.join(TYPES)}): convert the array")
+    rank = len(array.extents)
+    numbers = ctypes.c_int64 * rank
+    return _Tensor(array.address, TYPES[array.type], rank, numbers(*array.extents),
+                   numbers(*array.strides))
+
+
+class Library:
+    """A loaded library, with Kokkos initialized until close()."""
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path).resolve()
+        self._c = ctypes.CDLL(str(self.path))
+        self._declare()
+        self._check(self._c.kokkossoftmax_initialize())
+        self.version = self._c.kokkossoftmax_version().decode()
+
+    def close(self):
+        """Finalizes Kokkos where no one else uses it; call it once, after all work."""
+        self._check(self._c.kokkossoftmax_finalize())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def space_name(self, space):
+        """How Kokkos names DEVICE or HOST: "Cuda", "OpenMP"."""
+        name = self._c.kokkossoftmax_space_name(space)
+        return name.decode() if name else None
+
+    def apply(self, operation, space, x, y, stream=None, **options):
+        """Enqueues an operation from one Array to another; see prepare()."""
+        self.prepare(operation, space, x, y, stream, **options)()
+
+    def prepare(self, operation, space, x, y, stream=None, *, axis=-1, scale=1.0, empty_rows="nan",
+                algorithm="automatic", reproducible=False):
+        """The same as a function without arguments, to be called often.
+
+        stream: the handle of a CUDA or HIP stream; None or 0 is Kokkos' default instance.
+        """
+        c_options = _Options()
+        self._check(self._c.kokkossoftmax_options_init(ctypes.byref(c_options)))
+        c_options.axis = axis
+        c_options.scale = scale
+        c_options.empty_rows = EMPTY_ROWS[empty_rows]
+        c_options.algorithm = ALGORITHMS[algorithm]
+        c_options.reproducible = reproducible
+        arguments = (OPERATIONS[operation], space, stream, _tensor(x), _tensor(y), c_options)
+
+        def call(apply=self._c.kokkossoftmax_apply):
+            status = apply(*arguments)
+            if status != 0:
+                self._check(status)
+
+        return call
+
+    def fence(self, space, stream=None):
+        """Waits for all work enqueued there."""
+        self._check(self._c.kokkossoftmax_fence(space, stream))
+
+    def release_stream(self, space, stream):
+        """To be called before the stream is destroyed."""
+        self._check(self._c.kokkossoftmax_release_stream(space, stream))
+
+    def _check(self, status):
+        if status != 0:
+            raise Error(STATUSES.get(status, str(status)),
+                        self._c.kokkossoftmax_last_error().decode(errors="replace"))
+
+    def _declare(self):
+        c_int, void_p = ctypes.c_int, ctypes.c_void_p
+        tensor, options = ctypes.POINTER(_Tensor), ctypes.POINTER(_Options)
+        for name, result, arguments in (
+                ("options_init", c_int, [options]),
+                ("version", ctypes.c_char_p, []),
+                ("last_error", ctypes.c_char_p, []),
+                ("initialize", c_int, []),
+                ("finalize", c_int, []),
+                ("is_initialized", c_int, []),
+                ("space_name", ctypes.c_char_p, [c_int]),
+                ("apply", c_int, [c_int, c_int, void_p, tensor, tensor, options]),
+                ("fence", c_int, [c_int, void_p]),
+                ("release_stream", c_int, [c_int, void_p])):
+            function = getattr(self._c, f"kokkossoftmax_{name}")
+            function.restype = result
+            function.argtypes = arguments

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tests library.py on the host, with ctypes arrays alone: test_library.py LIBRARY"""
+
+import ctypes
+import math
+import sys
+import unittest
+
+import library
+
+HOST = library.HOST
+ROWS, COLUMNS = 5, 37
+TOLERANCE = {ctypes.c_float: 1e-6, ctypes.c_double: 1e-14}
+
+
+def matrix(c_type, rows=ROWS, columns=COLUMNS):
+    return ((c_type * columns) * rows)()
+
+
+def filled(c_type):
+    x = matrix(c_type)
+    for i in range(ROWS):
+        for j in range(COLUMNS):
+            x[i][j] = ((7 * i + 11 * j) % 23 - 11) / 3
+    return x
+
+
+def transposed(array):
+    extents, strides = array.extents[::-1], array.strides[::-1]
+    return array._replace(extents=extents, strides=strides)
+
+
+def expected(x, operation, axis, scale):
+    """The function of the rows along an axis: {(i, j): value}, or {row: value} for logsumexp."""
+    values = {}
+    for row in range(ROWS if axis == 1 else COLUMNS):
+        indices = [(row, j) for j in range(COLUMNS)] if axis == 1 else [
+            (i, row) for i in range(ROWS)]
+        lse = math.log(math.fsum(math.exp(scale * x[i][j]) for i, j in indices))
+        for i, j in indices:
+            difference = scale * x[i][j] - lse
+            values[i, j] = math.exp(difference) if operation == "softmax" else difference
+        if operation == "logsumexp":
+            values[row] = lse
+    return values
+
+
+class Values(unittest.TestCase):
+    def check(self, got, want, c_type):
+        error = abs(got - want) / max(abs(want), 1 if want < 0 else 0)
+        self.assertLessEqual(error, TOLERANCE[c_type])
+
+    def test_every_operation_type_and_axis(self):
+        for c_type in TOLERANCE:
+            x, scale = filled(c_type), 0.5
+            for operation in ("softmax", "log_softmax"):
+                for axis in (0, 1):
+                    y = matrix(c_type)
+                    LIBRARY.apply(operation, HOST, library.of_buffer(x), library.of_buffer(y),
+                                  axis=axis, scale=scale)
+                    LIBRARY.fence(HOST)
+                    want = expected(x, operation, axis, scale)
+                    for i in range(ROWS):
+                        for j in range(COLUMNS):
+                            self.check(y[i][j], want[i, j], c_type)
+            for axis in (0, 1):
+                lse = (c_type * (ROWS if axis == 1 else COLUMNS))()
+                LIBRARY.apply("logsumexp", HOST, library.of_buffer(x), library.of_buffer(lse),
+                              axis=axis, scale=scale)
+                LIBRARY.fence(HOST)
+                want = expected(x, "logsumexp", axis, scale)
+                for row, value in enumerate(lse):
+                    self.check(value, want[row], c_type)
+
+    def test_strides(self):
+        """x as the transpose of a matrix gives the transpose of the result, along the other axis."""
+        x, y = filled(ctypes.c_double), matrix(ctypes.c_double, COLUMNS, ROWS)
+        LIBRARY.apply("softmax", HOST, transposed(library.of_buffer(x)), library.of_buffer(y),
+                      axis=0)
+        LIBRARY.fence(HOST)
+        want = expected(x, "softmax", 1, 1)
+        for i in range(ROWS):
+            for j in range(COLUMNS):
+                self.check(y[j][i], want[i, j], ctypes.c_double)
+
+    def test_prepared_call_in_place(self):
+        x = filled(ctypes.c_float)
+        array = library.of_buffer(x)
+        call = LIBRARY.prepare("softmax", HOST, array, array)
+        for _ in range(2):
+            want = expected(x, "softmax", 1, 1)
+            call()
+            LIBRARY.fence(HOST)
+            for i in range(ROWS):
+                for j in range(COLUMNS):
+                    self.check(x[i][j], want[i, j], ctypes.c_float)
+
+
+class Errors(unittest.TestCase):
+    def fails(self, status, message, operation="softmax", y_rows=ROWS, **options):
+        x, y = library.of_buffer(filled(ctypes.c_float)), matrix(ctypes.c_float, y_rows)
+        array = library.of_buffer(y)
+        if "type" in options:
+            array = array._replace(type=options.pop("type"))
+        with self.assertRaisesRegex(library.Error, message) as caught:
+            LIBRARY.apply(operation, HOST, x, array, **options)
+        LIBRARY.fence(HOST)
+        self.assertEqual(caught.exception.status, status)
+        self.assertTrue(all(value == 0 for row in y for value in row))
+
+    def test_status_and_message(self):
+        self.fails("invalid argument", r"softmax: axis = 2 is out of range", axis=2)
+        self.fails("invalid argument", r"the extents \(4, 37\) of y don't fit x", y_rows=4)
+        self.fails("invalid argument", r"scale = nan is not finite", scale=math.nan)
+        self.fails("unsupported", r"type = 0, float.*type = 1, double", type="float64")
+
+    def test_elements_that_are_no_floating_point_numbers(self):
+        with self.assertRaisesRegex(TypeError, "no floating-point numbers"):
+            library.of_buffer((ctypes.c_int * 3)())
+
+    def test_space(self):
+        self.assertIsNone(LIBRARY.space_name(7))
+        self.assertTrue(LIBRARY.space_name(HOST))
+        with self.assertRaisesRegex(library.Error, "space = 7 is unknown"):
+            LIBRARY.fence(7)
+
+
+if __name__ == "__main__":
+    with library.Library(sys.argv.pop(1)) as LIBRARY:
+        print(f"kokkos-softmax {LIBRARY.version}, {LIBRARY.space_name(HOST)}, {LIBRARY.path}")
+        succeeded = unittest.main(exit=False).result.wasSuccessful()
+    sys.exit(0 if succeeded else 1)

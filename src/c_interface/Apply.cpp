@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The operations, and what concerns the instances that they run on.
+
+#include <c_interface/Instances.hpp>
+#include <c_interface/Status.hpp>
+#include <c_interface/Tensors.hpp>
+
+namespace KokkosSoftmax::Impl {
+namespace {
+
+constexpr kokkossoftmax_options default_options() {
+  constexpr Options options;
+  return {options.axis, options.scale, static_cast<int>(options.empty_rows),
+          static_cast<int>(options.algorithm), options.reproducible};
+}
+
+// The enumerations of the two interfaces have the same values.
+template <class CppEnum>
+constexpr bool same(CppEnum cpp, int c) {
+  return static_cast<int>(cpp) == c;
+}
+static_assert(same(EmptyRows::nan, KOKKOSSOFTMAX_EMPTY_ROWS_NAN) &&
+              same(EmptyRows::zero, KOKKOSSOFTMAX_EMPTY_ROWS_ZERO));
+static_assert(same(Algorithm::automatic, KOKKOSSOFTMAX_ALGORITHM_AUTOMATIC) &&
+              same(Algorithm::subgroup, KOKKOSSOFTMAX_ALGORITHM_SUBGROUP) &&
+              same(Algorithm::fused_registers, KOKKOSSOFTMAX_ALGORITHM_FUSED_REGISTERS) &&
+              same(Algorithm::fused_scratch, KOKKOSSOFTMAX_ALGORITHM_FUSED_SCRATCH) &&
+              same(Algorithm::online, KOKKOSSOFTMAX_ALGORITHM_ONLINE) &&
+              same(Algorithm::column, KOKKOSSOFTMAX_ALGORITHM_COLUMN) &&
+              same(Algorithm::host, KOKKOSSOFTMAX_ALGORITHM_HOST));
+
+template <class Enum>
+Enum checked_enum(Operation operation, const char* name, int value, Enum last) {
+  if (value < 0 || value > static_cast<int>(last))
+    throw_invalid(operation, "options.", name, " = ", value, " is unknown (values from 0 to ",
+                  static_cast<int>(last), " are): give one of kokkossoftmax_", name,
+                  ", after kokkossoftmax_options_init()");
+  return static_cast<Enum>(value);
+}
+
+Options cpp_options(Operation operation, const kokkossoftmax_options* options) {
+  const kokkossoftmax_options c = options == nullptr ? default_options() : *options;
+  return {.axis = c.axis,
+          .scale = c.scale,
+          .empty_rows = checked_enum(operation, "empty_rows", c.empty_rows, EmptyRows::zero),
+          .algorithm = checked_enum(operation, "algorithm", c.algorithm, Algorithm::host),
+          .reproducible = c.reproducible != 0};
+}
+
+template <Operation operation>
+void apply(int space, void* stream, const kokkossoftmax_tensor* x, const kokkossoftmax_tensor* y,
+           const kokkossoftmax_options* options) {
+  const char* y_name = operation == Operation::logsumexp ? "lse" : "y";
+  check_tensor(operation, "x", x, Role::input);
+  check_tensor(operation, y_name, y, Role::output);
+  const Options cpp = cpp_options(operation, options);
+  with_types(SupportedTypes{}, operation, x->type, y_name, y->type,
+             [&]<class X, class Y>(TypePair<X, Y>) {
+               with_instance("kokkossoftmax_apply", space, stream, [&](const auto& exec) {
+                 check_and_launch<operation>(exec, typed_array<const typename X::type>(*x), y_name,
+                                             typed_array<typename Y::type>(*y), cpp);
+               });
+             });
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Impl
+
+namespace Impl = KokkosSoftmax::Impl;
+
+extern "C" {
+
+int kokkossoftmax_options_init(kokkossoftmax_options* options) {
+  return Impl::guarded([&] {
+    if (options == nullptr)
+      Impl::throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT,
+                         "kokkossoftmax_options_init: options is NULL (there is nothing to set): "
+                         "give the address of a kokkossoftmax_options");
+    *options = Impl::default_options();
+  });
+}
+
+int kokkossoftmax_apply(int operation, int space, void* stream, const kokkossoftmax_tensor* x,
+                        const kokkossoftmax_tensor* y, const kokkossoftmax_options* options) {
+  return Impl::guarded([&] {
+    switch (operation) {
+      case KOKKOSSOFTMAX_SOFTMAX:
+        return Impl::apply<Impl::Operation::softmax>(space, stream, x, y, options);
+      case KOKKOSSOFTMAX_LOG_SOFTMAX:
+        return Impl::apply<Impl::Operation::log_softmax>(space, stream, x, y, options);
+      case KOKKOSSOFTMAX_LOGSUMEXP:
+        return Impl::apply<Impl::Operation::logsumexp>(space, stream, x, y, options);
+    }
+    Impl::throw_status(
+        KOKKOSSOFTMAX_INVALID_ARGUMENT, "kokkossoftmax_apply: operation = ", operation,
+        " is unknown (no value of kokkossoftmax_operation): give ",
+        "KOKKOSSOFTMAX_SOFTMAX, KOKKOSSOFTMAX_LOG_SOFTMAX or ", "KOKKOSSOFTMAX_LOGSUMEXP");
+  });
+}
+
+const char* kokkossoftmax_space_name(int space) {
+  const char* name = nullptr;
+  Impl::guarded([&] {
+    Impl::with_space("kokkossoftmax_space_name", space,
+                     [&]<class Exec>(std::type_identity<Exec>) { name = Exec::name(); });
+  });
+  return name;
+}
+
+int kokkossoftmax_fence(int space, void* stream) {
+  return Impl::guarded([&] {
+    Impl::with_instance("kokkossoftmax_fence", space, stream,
+                        [](const auto& exec) { exec.fence("kokkossoftmax_fence"); });
+  });
+}
+
+int kokkossoftmax_release_stream(int space, void* stream) {
+  return Impl::guarded([&] {
+    Impl::with_space("kokkossoftmax_release_stream", space,
+                     [&]<class Exec>(std::type_identity<Exec>) {
+                       if constexpr (Impl::has_streams<Exec>)
+                         Impl::Instances<Exec>::singleton().release(stream);
+                       else
+                         (void)stream;
+                     });
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_C_INTERFACE_TENSORS_HPP
+#define KOKKOSSOFTMAX_SRC_C_INTERFACE_TENSORS_HPP
+
+/// \file
+/// From a kokkossoftmax_tensor to a typed array. Checks what a View can't get wrong; all else is
+/// checked for both in impl/KokkosSoftmax_Arguments.hpp.
+
+#include <kokkossoftmax.h>
+
+#include <impl/KokkosSoftmax_Arguments.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+template <int code_, class Value>
+struct ValueType {
+  static constexpr int code = code_;
+  using type = Value;
+};
+using Float = ValueType<KOKKOSSOFTMAX_FLOAT, float>;
+using Double = ValueType<KOKKOSSOFTMAX_DOUBLE, double>;
+
+template <class X, class Y>
+struct TypePair {
+  using x = X;
+  using y = Y;
+};
+template <class... Pairs>
+struct TypePairs {};
+
+/// The types of x and y that the library has kernels for.
+using SupportedTypes = TypePairs<TypePair<Float, Float>,  //
+                                 TypePair<Double, Double>>;
+
+constexpr const char* type_name(int type) {
+  switch (type) {
+    case KOKKOSSOFTMAX_FLOAT:
+      return "float";
+    case KOKKOSSOFTMAX_DOUBLE:
+      return "double";
+    case KOKKOSSOFTMAX_HALF:
+      return "half";
+    case KOKKOSSOFTMAX_BFLOAT16:
+      return "bfloat16";
+  }
+  return "unknown";
+}
+
+[[noreturn]] inline void throw_unsupported_types(Operation operation, int x_type,
+                                                 const char* y_name, int y_type,
+                                                 const std::string& supported) {
+  throw_status(KOKKOSSOFTMAX_UNSUPPORTED, "KokkosSoftmax::", to_string(operation),
+               ": x of type = ", x_type, ", ", type_name(x_type), ", and ", y_name,
+               " of type = ", y_type, ", ", type_name(y_type),
+               ", have no kernels (this library has them for ", supported,
+               "): convert x, or give another ", y_name);
+}
+
+/// Calls `body(TypePair<X, Y>{})` with the types of x and y.
+template <class... Pairs, class Body>
+void with_types(TypePairs<Pairs...>, Operation operation, int x_type, const char* y_name,
+                int y_type, const Body& body) {
+  const auto call_if_right = [&]<class X, class Y>(TypePair<X, Y> pair) {
+    if (X::code != x_type || Y::code != y_type) return false;
+    body(pair);
+    return true;
+  };
+  if ((call_if_right(Pairs{}) || ...)) return;
+  std::string supported;
+  ((supported += std::string(supported.empty() ? "" : ", ") + type_name(Pairs::x::code) + " to " +
+                 type_name(Pairs::y::code)),
+   ...);
+  throw_unsupported_types(operation, x_type, y_name, y_type, supported);
+}
+
+/// Which of the two arguments a tensor is.
+enum class Role { input, output };
+
+inline void check_tensor(Operation operation, const char* name, const kokkossoftmax_tensor* tensor,
+                         Role role) {
+  if (tensor == nullptr)
+    throw_invalid(operation, name, " is NULL (an array is needed): give a kokkossoftmax_tensor");
+  const int min_rank = role == Role::output && operation == Operation::logsumexp ? 0 : 1;
+  if (tensor->rank < min_rank || tensor->rank > KOKKOSSOFTMAX_MAX_RANK)
+    throw_invalid(operation, name, " has rank ", tensor->rank, " (ranks from ", min_rank, " to ",
+                  KOKKOSSOFTMAX_MAX_RANK, " are served): merge axes or call for each slice");
+  if (tensor->extents == nullptr && tensor->rank > 0)
+    throw_invalid(operation, name, ".extents is NULL (", name, " has rank ", tensor->rank,
+                  "): give as many extents");
+  bool has_elements = true;
+  for (int d = 0; d < tensor->rank; ++d) {
+    has_elements = has_elements && tensor->extents[d] != 0;
+    if (tensor->extents[d] < 0)
+      throw_invalid(operation, name, ".extents[", d, "] = ", tensor->extents[d],
+                    " is negative (it is a number of elements): give 0 or more");
+  }
+  for (int d = 0; d < tensor->rank && tensor->strides != nullptr; ++d) {
+    const std::int64_t stride = tensor->strides[d];
+    if (stride < 0)
+      throw_invalid(operation, name, ".strides[", d, "] = ", stride,
+                    " is negative (strides count forward from data): reverse the axis in a copy");
+    if (stride == 0 && tensor->extents[d] > 1 && has_elements && role == Role::output)
+      throw_invalid(operation, name, ".strides[", d, "] = 0 with ", name, ".extents[", d,
+                    "] = ", tensor->extents[d],
+                    " (results would be written over each other): give ", name,
+                    " memory for all of them");
+  }
+  if (has_elements && tensor->data == nullptr)
+    throw_invalid(operation, name, ".data is NULL (", name,
+                  " has elements): give the address of the first one");
+}
+
+/// The tensor as an array of T; check_tensor() has found it right.
+template <class T>
+StridedArray<T> typed_array(const kokkossoftmax_tensor& tensor) {
+  StridedArray<T> array;
+  array.data = static_cast<T*>(tensor.data);
+  array.rank = tensor.rank;
+  std::int64_t contiguous = 1;
+  for (int d = tensor.rank - 1; d >= 0; --d) {
+    array.extents[d] = tensor.extents[d];
+    array.strides[d] = tensor.strides == nullptr ? contiguous : tensor.strides[d];
+    contiguous *= tensor.extents[d];
+  }
+  return array;
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

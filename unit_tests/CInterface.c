@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// kokkossoftmax.h from C99, in a process that has no Kokkos of its own: softmax and logsumexp on
+// the host, and the library's life from before initialization to after finalization.
+
+#include <kokkossoftmax.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int failures = 0;
+
+static void expect(int condition, const char* what) {
+  if (condition) return;
+  ++failures;
+  printf("FAILED: %s (last error: %s)\n", what, kokkossoftmax_last_error());
+}
+
+#define ROWS 3
+#define COLUMNS 40
+
+static double x[ROWS][COLUMNS];
+static double y[ROWS][COLUMNS];
+static double lse[ROWS];
+static const int64_t extents[2] = {ROWS, COLUMNS};
+
+static int apply(int operation, const kokkossoftmax_options* options) {
+  const kokkossoftmax_tensor tx = {x, KOKKOSSOFTMAX_DOUBLE, 2, extents, NULL};
+  const kokkossoftmax_tensor ty = {y, KOKKOSSOFTMAX_DOUBLE, 2, extents, NULL};
+  const kokkossoftmax_tensor tlse = {lse, KOKKOSSOFTMAX_DOUBLE, 1, extents, NULL};
+  const kokkossoftmax_tensor* output = operation == KOKKOSSOFTMAX_LOGSUMEXP ? &tlse : &ty;
+  int status = kokkossoftmax_apply(operation, KOKKOSSOFTMAX_HOST, NULL, &tx, output, options);
+  if (status == KOKKOSSOFTMAX_SUCCESS) status = kokkossoftmax_fence(KOKKOSSOFTMAX_HOST, NULL);
+  return status;
+}
+
+static void expect_right_values(double scale) {
+  for (int i = 0; i < ROWS; ++i) {
+    long double sum = 0;
+    for (int j = 0; j < COLUMNS; ++j) sum += expl(scale * x[i][j]);
+    expect(fabsl(lse[i] - logl(sum)) <= 1e-14L * fmaxl(1, fabsl(logl(sum))), "logsumexp");
+    for (int j = 0; j < COLUMNS; ++j) {
+      const long double p = expl(scale * x[i][j]) / sum;
+      expect(fabsl(y[i][j] - p) <= 1e-14L * p, "softmax");
+    }
+  }
+}
+
+static void before_initialization(void) {
+  expect(strcmp(kokkossoftmax_last_error(), "") == 0, "no error yet");
+  expect(kokkossoftmax_is_initialized() == 0, "not initialized yet");
+  expect(apply(KOKKOSSOFTMAX_SOFTMAX, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "status before");
+  expect(strstr(kokkossoftmax_last_error(), "call kokkossoftmax_initialize()") != NULL, "message");
+  expect(kokkossoftmax_finalize() == KOKKOSSOFTMAX_NOT_INITIALIZED, "finalize before");
+}
+
+static void calls(void) {
+  kokkossoftmax_options options;
+  expect(kokkossoftmax_options_init(&options) == KOKKOSSOFTMAX_SUCCESS, "options_init");
+  expect(options.axis == -1 && options.scale == 1 && options.empty_rows == 0 &&
+             options.algorithm == 0 && options.reproducible == 0,
+         "defaults");
+  for (int i = 0; i < ROWS; ++i)
+    for (int j = 0; j < COLUMNS; ++j) x[i][j] = ((7 * i + 11 * j) % 23 - 11) / 3.0;
+  options.scale = 0.5;
+  expect(apply(KOKKOSSOFTMAX_SOFTMAX, &options) == KOKKOSSOFTMAX_SUCCESS, "softmax's status");
+  expect(apply(KOKKOSSOFTMAX_LOGSUMEXP, &options) == KOKKOSSOFTMAX_SUCCESS, "logsumexp's status");
+  expect_right_values(options.scale);
+  options.axis = 5;
+  expect(apply(KOKKOSSOFTMAX_SOFTMAX, &options) == KOKKOSSOFTMAX_INVALID_ARGUMENT, "wrong axis");
+  expect_right_values(options.scale);
+}
+
+int main(void) {
+  printf("kokkossoftmax %s\n", kokkossoftmax_version());
+  before_initialization();
+  expect(kokkossoftmax_initialize() == KOKKOSSOFTMAX_SUCCESS, "initialize");
+  expect(kokkossoftmax_initialize() == KOKKOSSOFTMAX_SUCCESS, "initialize again");
+  calls();
+  expect(kokkossoftmax_finalize() == KOKKOSSOFTMAX_SUCCESS, "finalize");
+  expect(kokkossoftmax_is_initialized() == 1, "one user is left");
+  calls();
+  expect(kokkossoftmax_finalize() == KOKKOSSOFTMAX_SUCCESS, "finalize again");
+  expect(kokkossoftmax_is_initialized() == 0, "finalized");
+  expect(apply(KOKKOSSOFTMAX_SOFTMAX, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "status after");
+  expect(kokkossoftmax_initialize() == KOKKOSSOFTMAX_NOT_INITIALIZED, "only once in a process");
+  if (failures == 0) printf("passed\n");
+  return failures == 0 ? 0 : 1;
+}
