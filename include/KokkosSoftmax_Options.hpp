@@ -16,10 +16,13 @@ enum class EmptyRows {
 /// any other value forces one schedule, and a shape that it can't serve throws.
 enum class Algorithm {
   automatic,
+  packed,           ///< short rows one behind the other: through scratch, a row in each lane
   subgroup,         ///< several rows a team, a row in the registers of a vector's lanes
   fused_registers,  ///< a row in the registers of one team: one read, one write
   fused_scratch,    ///< a row in one team's level-0 scratch memory: one read, one write
   online,           ///< chunks with rescaling of (max, sum); the second pass runs backwards
+  split,            ///< a row in the registers of many teams, which exchange their (max, sum)
+  split_online,     ///< the same with chunks and rescaling, for rows of any length
   column,           ///< reduction along a strided axis, coalesced over the rows beside it
   host              ///< host execution spaces: threads over rows, wide rows split over threads
 };
@@ -29,6 +32,8 @@ constexpr std::string_view to_string(Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::automatic:
       return "automatic";
+    case Algorithm::packed:
+      return "packed";
     case Algorithm::subgroup:
       return "subgroup";
     case Algorithm::fused_registers:
@@ -37,6 +42,10 @@ constexpr std::string_view to_string(Algorithm algorithm) {
       return "fused_scratch";
     case Algorithm::online:
       return "online";
+    case Algorithm::split:
+      return "split";
+    case Algorithm::split_online:
+      return "split_online";
     case Algorithm::column:
       return "column";
     case Algorithm::host:

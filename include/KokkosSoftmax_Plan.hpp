@@ -64,7 +64,8 @@ class Plan {
       : m_operation(operation),
         m_exec(exec),
         m_options(options),
-        m_problem(Impl::checked_problem(operation, x, y_name(), y, options)),
+        m_problem(Impl::checked_problem(operation, Impl::strided_array(x), y_name(),
+                                        Impl::strided_array(y), options)),
         m_x(x),
         m_y(y) {}
 

@@ -37,6 +37,8 @@ class Call {
         return aligned(s.width);
       case Fill::edges:
         return x_contiguous();
+      case Fill::packed:
+        return packed(s.width);
       case Fill::scalar:
         return true;
     }
@@ -51,6 +53,20 @@ class Call {
   bool aligned(int width) const {
     return (m_offsets & static_cast<std::uint64_t>(width - 1)) == 0 && x_contiguous() &&
            (one_value_a_row() || problem().y_column_stride == 1);
+  }
+
+  /// The rows lie one behind the other in x and y, from an address that is a multiple of `width`
+  /// entries.
+  bool packed(int width) const {
+    const OuterAxis& axis = problem().outer[0];
+    const auto one_run = [&](const T* p, std::int64_t row_stride, std::int64_t column_stride) {
+      return reinterpret_cast<std::uintptr_t>(p) / sizeof(T) % static_cast<unsigned>(width) == 0 &&
+             (column_stride == 1 || problem().columns == 1) &&
+             (row_stride == problem().columns || problem().rows == 1);
+    };
+    return problem().outer_rank == 1 &&
+           one_run(problem().x, axis.x_stride, problem().x_column_stride) &&
+           (one_value_a_row() || one_run(problem().y, axis.y_stride, problem().y_column_stride));
   }
 
   /// All distances in entries that have to be multiples of a width, in one word: their low bits.

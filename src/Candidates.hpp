@@ -7,6 +7,7 @@
 /// that can be listed, asked whether they serve a call, and launched.
 
 #include <Call.hpp>
+#include <Hardware.hpp>
 #include <Shapes.hpp>
 #include <algorithm>
 #include <array>
@@ -17,23 +18,14 @@
 #include <schedules/HostColumns.hpp>
 #include <schedules/HostRows.hpp>
 #include <schedules/Online.hpp>
+#include <schedules/Packed.hpp>
+#include <schedules/Split.hpp>
 #include <schedules/Subgroup.hpp>
+#include <split/Planning.hpp>
 #include <string>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
-
-template <class Exec>
-inline constexpr bool is_host_space =
-    std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
-
-#if defined(KOKKOS_ENABLE_CUDA)
-template <class Exec>
-inline constexpr bool is_cuda = std::is_same_v<Exec, Kokkos::Cuda>;
-#else
-template <class Exec>
-inline constexpr bool is_cuda = false;
-#endif
 
 /// "KokkosSoftmax::softmax[online]"; made once, as a call makes no allocation.
 template <Operation operation>
@@ -62,17 +54,39 @@ struct Candidate {
   }
 };
 
+/// The second bound means teams per multiprocessor on CUDA alone.
+template <class Exec, class Shape>
+using PolicyOf = Kokkos::TeamPolicy<
+    Exec, Kokkos::LaunchBounds<Shape::threads * Shape::lanes,
+                               is_cuda<Exec> && Shape::min_teams != 0 ? Shape::min_teams : 1>>;
+
+/// What a device has room for.
+struct TeamLimits {
+  bool team_fits = false;
+  std::size_t scratch = 0;  // bytes a team
+
+  /// Asked once for a kernel, as it takes longer than a launch; the devices of a process are taken
+  /// to be alike.
+  template <class Shape, class Exec, class Kernel>
+  static TeamLimits of(const Exec& exec, const Kernel& kernel, std::size_t least_scratch) {
+    using Policy = PolicyOf<Exec, Shape>;
+    if (Shape::lanes > Policy::vector_length_max()) return {};
+    Policy policy(exec, 1, 1, Shape::lanes);
+    policy.set_scratch_size(0, Kokkos::PerTeam(least_scratch));
+    const int most = policy.team_size_max(kernel, Kokkos::ParallelForTag());
+    if (Shape::threads > most) return {};
+    const Policy whole(exec, 1, Shape::threads, Shape::lanes);
+    return {true, std::min(static_cast<std::size_t>(whole.scratch_size_max(0)),
+                           scratch_per_team(exec, Shape::min_teams))};
+  }
+};
+
 /// How a kernel with the constants of a Shape is launched, one team policy for all of them.
 template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class T>
 struct TeamLaunch {
-  /// The second bound means teams per multiprocessor on CUDA alone.
-  using Policy = Kokkos::TeamPolicy<
-      Exec, Kokkos::LaunchBounds<Shape::threads * Shape::lanes,
-                                 is_cuda<Exec> && Shape::min_teams != 0 ? Shape::min_teams : 1>>;
-
   static bool fits_device(const Call<Exec, T>& call) {
-    // Asked once, as it takes longer than a launch; the devices of a process are taken to be alike.
-    static const Limits limits = limits_of(call);
+    static const auto limits =
+        TeamLimits::of<Shape>(call.exec, Kernel{call.arguments}, Kernel::scratch_bytes(1));
     return limits.team_fits && Kernel::scratch_bytes(call.problem().columns) <= limits.scratch;
   }
 
@@ -87,26 +101,51 @@ struct TeamLaunch {
          kernel.arguments.first_row += max_teams * rows_per_team) {
       const std::int64_t rows = call.problem().rows - kernel.arguments.first_row;
       const std::int64_t teams = std::min((rows + rows_per_team - 1) / rows_per_team, max_teams);
-      Policy policy(call.exec, static_cast<int>(teams), Shape::threads, Shape::lanes);
+      PolicyOf<Exec, Shape> policy(call.exec, static_cast<int>(teams), Shape::threads,
+                                   Shape::lanes);
       policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(call.problem().columns)));
       Kokkos::parallel_for(kernel_label<operation>(algorithm), policy, kernel);
     }
   }
+};
+
+/// The same for the kernels that split rows over teams.
+template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class T>
+struct SplitLaunch {
+  static bool fits_device(const Call<Exec, T>& call) {
+    static const auto limits =
+        TeamLimits::of<Shape>(call.exec, Kernel{call.arguments, {}, {}}, Kernel::scratch_bytes());
+    const bool rows_fit = call.problem().rows <= max_split_rows;
+    // the bits depend on the number of rows
+    return limits.team_fits && rows_fit && !call.options.reproducible &&
+           (algorithm != Algorithm::split || call.problem().outer_rank == 1);
+  }
+
+  static void launch(const Call<Exec, T>& call) {
+    const SplitPlan plan = make_plan(call);
+    PolicyOf<Exec, Shape> policy(call.exec, plan.groups * plan.teams_per_row, Shape::threads,
+                                 Shape::lanes);
+    policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()));
+    Kokkos::parallel_for(kernel_label<operation>(algorithm), policy,
+                         Kernel{call.arguments, SplitWorkspaces<Exec>::of(call.exec), plan});
+  }
 
  private:
-  struct Limits {
-    bool team_fits;
-    std::size_t scratch;
-  };
-
-  static Limits limits_of(const Call<Exec, T>& call) {
-    if (Shape::lanes > Policy::vector_length_max()) return {false, 0};
-    Policy policy(call.exec, 1, 1, Shape::lanes);
-    policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(1)));
-    const int most = policy.team_size_max(Kernel{call.arguments}, Kokkos::ParallelForTag());
-    if (Shape::threads > most) return {false, 0};
-    const Policy whole(call.exec, 1, Shape::threads, Shape::lanes);
-    return {true, static_cast<std::size_t>(whole.scratch_size_max(0))};
+  static SplitPlan make_plan(const Call<Exec, T>& call) {
+    constexpr Schedule schedule = make_schedule<Shape>(algorithm);
+    constexpr int teams = is_host_space<Exec> ? 1 : std::max(1, Shape::min_teams);
+    const SplitProblem p{
+        .rows = call.problem().rows,
+        .row_chunks = divide_up(call.problem().columns, Shape::width),
+        .chunk_bytes = Shape::width * static_cast<int>(sizeof(T)),
+        .tile_chunks = register_capacity(schedule) / Shape::width,
+        .max_teams = std::min(max_split_teams(call.exec), multiprocessors(call.exec) * teams),
+        .max_members = max_members(schedule),
+        .cache_bytes = last_cache_bytes(call.exec)};
+    if constexpr (algorithm == Algorithm::split)
+      return plan_split_in_registers<Exec>(p);
+    else
+      return plan_split_online<Exec>(p, operation != Operation::logsumexp);
   }
 };
 
@@ -131,6 +170,7 @@ class CandidateLists {
     using S = std::conditional_t<is_host_space<Exec>, HostShapes<T>, Shapes<Exec, T>>;
     using enum Algorithm;
     return joined(
+        of<packed, PackedKernel, MoreTeams, FewerTeams>(typename S::Packed{}),
         of<subgroup, SubgroupKernel, MoreRows, MoreThreads, MoreTeams>(typename S::Subgroup{}),
         of<fused_registers, FusedRegistersKernel, FewerTeams, MoreTeams>(
             typename S::FusedRegisters{}),
@@ -138,6 +178,9 @@ class CandidateLists {
             typename S::FusedScratch{}),
         of<online, OnlineKernel, MoreThreads, FewerItems, MoreItems, FewerTeams, MoreTeams>(
             typename S::Online{}),
+        of_split<split, SplitRegistersKernel>(typename S::Split{}),
+        of_split<split_online, SplitOnlineKernel, FewerItems, FewerTeams>(
+            typename S::SplitOnline{}),
         of<column, ColumnKernel, MoreThreads, FewerItems, MoreItems, FewerTeams, MoreTeams>(
             typename S::Column{}),
         of_host());
@@ -151,21 +194,40 @@ class CandidateLists {
     return {schedule, true, &Launch::fits_device, &Launch::launch};
   }
 
-  template <Algorithm algorithm, template <class, class, Operation, class> class Kernel,
-            class... Shape>
+  template <Algorithm algorithm,
+            template <Algorithm, class, class, class, Operation, class> class Launch,
+            template <class, class, Operation, class> class Kernel, class... Shape>
   static constexpr auto compiled(ShapeList<Shape...>) {
     return std::array<Entry, sizeof...(Shape)>{
-        entry<TeamLaunch<algorithm, Exec, Shape, Kernel<Exec, T, operation, Shape>, operation, T>>(
+        entry<Launch<algorithm, Exec, Shape, Kernel<Exec, T, operation, Shape>, operation, T>>(
             make_schedule<Shape>(algorithm))...};
+  }
+
+  template <Algorithm algorithm,
+            template <Algorithm, class, class, class, Operation, class> class Launch,
+            template <class, class, Operation, class> class Kernel,
+            template <class> class... Change, class... InRule>
+  static constexpr auto launched_by(ShapeList<InRule...> list) {
+    auto entries = compiled<algorithm, Launch, Kernel>(with_changes<Change...>(list));
+    for (std::size_t i = sizeof...(InRule); i < entries.size(); ++i) entries[i].in_rule = false;
+    return entries;
   }
 
   /// An algorithm: its kernel, what to vary for searches, the shapes of the rule.
   template <Algorithm algorithm, template <class, class, Operation, class> class Kernel,
             template <class> class... Change, class... InRule>
   static constexpr auto of(ShapeList<InRule...> list) {
-    auto entries = compiled<algorithm, Kernel>(with_changes<Change...>(list));
-    for (std::size_t i = sizeof...(InRule); i < entries.size(); ++i) entries[i].in_rule = false;
-    return entries;
+    return launched_by<algorithm, TeamLaunch, Kernel, Change...>(list);
+  }
+
+  /// A row is read once for logsumexp in any case: it needn't wait in registers.
+  template <Algorithm algorithm, template <class, class, Operation, class> class Kernel,
+            template <class> class... Change, class... InRule>
+  static constexpr auto of_split(ShapeList<InRule...> list) {
+    if constexpr (algorithm == Algorithm::split && operation == Operation::logsumexp)
+      return std::array<Entry, 0>{};
+    else
+      return launched_by<algorithm, SplitLaunch, Kernel, Change...>(list);
   }
 
   static constexpr auto of_host() {

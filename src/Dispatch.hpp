@@ -92,6 +92,7 @@ class Dispatch {
   int by_rule() const {
     if (m_call.options.algorithm != Algorithm::automatic) return first_of(m_call.options.algorithm);
     for (const Algorithm algorithm : preferred()) {
+      if (algorithm == Algorithm::automatic) break;
       const int candidate = first_of(algorithm);
       if (candidate != none) return candidate;
     }
@@ -99,13 +100,29 @@ class Dispatch {
   }
 
   /// The algorithms to try, best first.
-  std::array<Algorithm, 4> preferred() const {
+  std::array<Algorithm, 7> preferred() const {
     using enum Algorithm;
-    if constexpr (is_host_space<Exec>) return {host, online, online, online};
-    // reproducible: by the columns alone, whatever the layout
-    if (m_call.rows_are_neighbours() && !m_call.options.reproducible)
-      return {column, online, online, online};
-    return {subgroup, fused_registers, fused_scratch, online};
+    if constexpr (is_host_space<Exec>) return {host};
+    // by the columns alone, whatever the layout and the number of rows
+    if (m_call.options.reproducible) return {subgroup, fused_registers, fused_scratch, online};
+    if (m_call.rows_are_neighbours()) return {column, online};
+    return {packing_pays() ? packed : subgroup,       subgroup,      fused_registers, split,
+            splitting_pays() ? split_online : online, fused_scratch, online};
+  }
+
+  /// Lanes that take 16 bytes at a time from rows of their own are faster than the way through
+  /// scratch, and so are lanes that hold a whole short row.
+  bool packing_pays() const {
+    constexpr int wide = widest<T>;
+    const std::int64_t columns = m_call.problem().columns;
+    return columns % wide != 0 && columns > 2 * wide && columns <= 32 * wide;
+  }
+
+  /// Rows that are read twice should be in the cache the second time, so that few can be under way;
+  /// rows that are read once are split where there are fewer than teams.
+  bool splitting_pays() const {
+    return operation != Operation::logsumexp ||
+           m_call.problem().rows < 2 * multiprocessors(m_call.exec);
   }
 
   /// The first candidate that serves. `column` serves rows that are longer than its tile, but reads

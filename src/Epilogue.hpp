@@ -33,6 +33,10 @@ struct Epilogue<Operation::softmax, T> {
     // An empty row has the sum 0: 1 / 0 makes it NaN. A NaN or +inf in the row made the sum NaN.
     factor = row.sum == T(0) && empty_rows == EmptyRows::zero ? T(0) : factor / row.sum;
   }
+  /// The weights were taken against row.max itself.
+  KOKKOS_FORCEINLINE_FUNCTION Epilogue(const LogSumExpState<T>& row, EmptyRows empty_rows)
+      : factor(row.sum == T(0) && empty_rows == EmptyRows::zero ? T(0) : T(1) / row.sum) {}
+
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T weight) const { return weight * factor; }
 
   T factor;
@@ -51,6 +55,9 @@ struct Epilogue<Operation::log_softmax, T> {
     const bool empty = row.max == -Kokkos::Experimental::infinity_v<T> && row.sum == row.sum;
     if (empty && empty_rows == EmptyRows::zero) max = log_sum = T(0);  // so that -inf stays -inf
   }
+  KOKKOS_FORCEINLINE_FUNCTION Epilogue(const LogSumExpState<T>& row, EmptyRows empty_rows)
+      : Epilogue(row, row.max, empty_rows) {}
+
   /// (v - max) first: max + log_sum would round away the digits of a small result.
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const { return (v - max) - log_sum; }
 
@@ -66,6 +73,8 @@ struct Epilogue<Operation::logsumexp, T> {
 
   KOKKOS_FORCEINLINE_FUNCTION Epilogue(const LogSumExpState<T>& row, T /*reference*/, EmptyRows)
       : value(row.value()) {}
+  KOKKOS_FORCEINLINE_FUNCTION Epilogue(const LogSumExpState<T>& row, EmptyRows)
+      : value(row.value()) {}
 
   T value;
 };
@@ -75,7 +84,7 @@ template <class Epilogue, class T>
 class EntryEpilogue {
  public:
   KOKKOS_FORCEINLINE_FUNCTION EntryEpilogue(const LogSumExpState<T>& row, EmptyRows empty_rows)
-      : m_epilogue(row, row.max, empty_rows), m_exp(row.max) {}
+      : m_epilogue(row, empty_rows), m_exp(row.max) {}
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
     if constexpr (Epilogue::keeps_weights)

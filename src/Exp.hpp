@@ -4,8 +4,8 @@
 
 /// \file
 /// exp(v - max v), the one function all the arithmetic is in. Written from additions,
-/// multiplications and integer shifts, so that it is the same on every backend and compilers
-/// vectorize it on the host.
+/// multiplications and integer shifts, so that compilers vectorize it on the host; floats on a GPU
+/// take its instruction for 2^x where that is accurate enough.
 
 #include <Kokkos_Core.hpp>
 #include <cmath>
@@ -38,6 +38,18 @@ KOKKOS_FORCEINLINE_FUNCTION T larger(T a, T b) {
   KOKKOS_IF_ON_HOST((return a < b ? b : a;))  // one instruction, and vectorizes; fmax does neither
 }
 
+/// 2^x in the one instruction that GPUs have for it, to two units of 2^-23; results below the
+/// normal numbers may come out as 0.
+KOKKOS_FORCEINLINE_FUNCTION float fast_exp2(float x) {
+#if defined(__CUDA_ARCH__)
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+  return power;
+#else
+  return Kokkos::exp2(x);
+#endif
+}
+
 /// exp(x) = 2^n exp(r), n = round(x log2(e)), r = x - n ln(2), |r| <= ln(2) / 2 (Cody and Waite,
 /// Software Manual for the Elementary Functions, 1980). ln(2) is split in two: n * ln2_high is
 /// exact. The polynomials are minimax fits of (exp(r) - 1 - r) / r^2 on that interval, highest
@@ -52,6 +64,7 @@ struct ExpConstants<float> {
   /// Adding 1.5 * 2^23 rounds to an integer; with 127 more, the low bits are the exponent of 2^n.
   static constexpr float round_and_bias = 12582912.0f + 127.0f;
   static constexpr float log2_e = 1.44269504f;
+  static constexpr float ln2 = 0.693147182f;
   static constexpr float ln2_high = 0.693359375f;  // 355 / 512
   static constexpr float ln2_low = -2.12194440e-4f;
   static constexpr float lowest = -88.0f;  // below, exp(x) is not a normal number and 0 is given
@@ -126,6 +139,9 @@ class PreciseExp {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
+    if constexpr (std::is_same_v<T, float>) {
+      KOKKOS_IF_ON_DEVICE((return by_fast_exp2(v);))
+    }
     const T u = v - m_first;
     const T difference = u - m_second;  // rounded: only good enough to find n
     const T rounded = multiply_add(difference, C::log2_e, C::round_and_bias);
@@ -136,6 +152,19 @@ class PreciseExp {
   }
 
  private:
+  /// exp(d + error) = 2^t (1 + (d + error - t ln 2)), t = d log2(e) rounded: the second factor
+  /// makes good what rounding d and t has lost.
+  KOKKOS_FORCEINLINE_FUNCTION float by_fast_exp2(float v) const {
+    const float reference = m_first + m_second;  // one of them is 0
+    const float d = v - reference;
+    const float error = v - (d + reference);  // exact: the reference has few bits, or d no error
+    const float t = d * C::log2_e;
+    const float rest = multiply_add(t, -C::ln2, d) + error;
+    const float power = fast_exp2(t);
+    const float e = multiply_add(power, rest, power);
+    return d < C::lowest ? 0.0f : e;  // NaN stays NaN
+  }
+
   T m_first;
   T m_second;
 };
@@ -164,8 +193,7 @@ class SummandExp {
     // inf - inf would be NaN, but a row with +inf has the log-sum-exp +inf
     const T difference = v == m_reference ? T(0) : v - m_reference;
     if constexpr (std::is_same_v<T, float>) {
-      // one instruction on GPUs
-      KOKKOS_IF_ON_DEVICE((return Kokkos::exp2(difference * ExpConstants<float>::log2_e);))
+      KOKKOS_IF_ON_DEVICE((return fast_exp2(difference * ExpConstants<float>::log2_e);))
     }
     return exp_of_nonpositive(difference);
   }

@@ -10,6 +10,7 @@ enum class Fill {
   guarded,  ///< aligned rows whose length is a multiple of the width
   edges,    ///< any contiguous x: the entries before the first aligned chunk and after the last
             ///< whole one are held one a thread; y in any layout
+  packed,   ///< rows one behind the other: chunks run across rows, see PackedKernel
   scalar    ///< any strides, chunks of one entry, the same assignment whatever the alignment
 };
 
@@ -21,6 +22,8 @@ constexpr const char* to_string(Fill fill) {
       return "guarded";
     case Fill::edges:
       return "edges";
+    case Fill::packed:
+      return "packed";
     case Fill::scalar:
       return "scalar";
   }

@@ -48,6 +48,11 @@ struct KernelArguments {
     return p;
   }
 
+  /// The same where there is one outer axis, without divisions.
+  KOKKOS_FORCEINLINE_FUNCTION RowPointers<T> row_of_one_axis(std::int64_t r) const {
+    return {problem.x + r * problem.outer[0].x_stride, problem.y + r * problem.outer[0].y_stride};
+  }
+
   /// The loader: an entry as it is in memory to the value that the function is applied to.
   KOKKOS_FORCEINLINE_FUNCTION T load(const T& x) const { return scale * x; }
 };

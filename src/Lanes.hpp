@@ -74,6 +74,14 @@ KOKKOS_FORCEINLINE_FUNCTION T max_over_lanes(const Member& member, T value) {
                                                 [](T a, T b) { return larger(a, b); });
 }
 
+/// The same for words, where fmax would go through floating point.
+template <int lanes, class Member>
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t max_word_over_lanes(const Member& member,
+                                                              std::uint32_t word) {
+  return combine_over_lanes<lanes, Kokkos::Max<std::uint32_t>>(
+      member, word, [](std::uint32_t a, std::uint32_t b) { return a < b ? b : a; });
+}
+
 template <int lanes, class T, class Member>
 KOKKOS_FORCEINLINE_FUNCTION T sum_over_lanes(const Member& member, T value) {
   return combine_over_lanes<lanes, Kokkos::Sum<T>>(member, value, [](T a, T b) { return a + b; });

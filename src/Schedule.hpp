@@ -4,6 +4,7 @@
 
 #include <Fill.hpp>
 #include <KokkosSoftmax_Options.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <ostream>
 
@@ -74,11 +75,30 @@ constexpr std::int64_t register_capacity(const Schedule& s) {
   return share * s.vector_length * s.team_size;
 }
 
+/// Teams that can share a row: not more than there are lanes to look at their states, and the fewer
+/// the smaller they are, because many small teams wait for one another longer than few large ones
+/// (128 lanes: 32 teams, 256 lanes: 128 teams, by measurements on an H200).
+constexpr int max_members(const Schedule& s) {
+  const int lanes = s.team_size * s.vector_length;
+  return lanes == 1 ? 1 : lanes <= 512 ? std::max(1, lanes * lanes / 512) : lanes;
+}
+
+/// A lane adds up a packed row entry by entry: rounding errors of longer rows would show.
+inline constexpr std::int64_t max_packed_columns = 128;
+
 /// Whether rows of so many columns can be worked on at all; scratch memory is asked of the device.
 constexpr bool holds(const Schedule& s, std::int64_t columns) {
-  const bool registers_alone =
-      s.algorithm == Algorithm::subgroup || s.algorithm == Algorithm::fused_registers;
-  return !registers_alone || columns <= register_capacity(s);
+  switch (s.algorithm) {
+    case Algorithm::subgroup:
+    case Algorithm::fused_registers:
+      return columns <= register_capacity(s);
+    case Algorithm::packed:
+      return columns <= max_packed_columns;
+    case Algorithm::split:
+      return columns <= register_capacity(s) * max_members(s);
+    default:
+      return true;
+  }
 }
 
 inline std::ostream& operator<<(std::ostream& out, const Schedule& s) {

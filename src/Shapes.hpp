@@ -13,6 +13,22 @@
 
 namespace KokkosSoftmax::Impl {
 
+/// A list and what of another isn't in it.
+template <class List, class More>
+struct Joined {
+  using type = List;
+};
+template <class... In, class S, class... Rest>
+struct Joined<ShapeList<In...>, ShapeList<S, Rest...>> {
+  using WithS =
+      std::conditional_t<(std::is_same_v<In, S> || ...), ShapeList<In...>, ShapeList<In..., S>>;
+  using type = typename Joined<WithS, ShapeList<Rest...>>::type;
+};
+
+template <class... A, class... B>
+constexpr auto operator+(ShapeList<A...>, ShapeList<B...>) {
+  return typename Joined<ShapeList<A...>, ShapeList<B...>>::type{};
+}
 /// For GPUs. A chunk is 16 bytes, whatever the type, so that the numbers fit float and double
 /// alike. Register arrays of up to 8 chunks (32 registers) leave room for everything else; the
 /// minimum of teams keeps 40 to 64 registers a lane.
@@ -22,22 +38,28 @@ struct Shapes {
 
   template <int lanes, int items, int rows>
   using Guarded = Shape<128 / lanes, lanes, items, wide, Fill::guarded, 0, rows>;
-  template <int lanes, int items>
-  using Edges = Shape<128 / lanes, lanes, items, wide, Fill::edges>;
   template <int lanes, int items, int rows = 1>
   using Scalar = Shape<128 / lanes, lanes, items, 1, Fill::scalar, 0, rows>;
+  /// Contiguous rows at any address. A load of one double is half as wide as a load can be, and
+  /// fast enough; the edges of a chunked row would cost registers.
+  template <int lanes, int items>
+  using Odd = std::conditional_t<sizeof(T) == 8, Scalar<lanes, items * wide>,
+                                 Shape<128 / lanes, lanes, items, wide, Fill::edges>>;
+  template <int threads, int min_teams>
+  using Run = Shape<threads, 32, 4, wide, Fill::packed, min_teams>;
+  using Packed = ShapeList<Run<2, 16>, Run<2, 10>, Run<2, 6>>;
   using Subgroup =
       ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
                 Guarded<8, 4, 1>, Guarded<16, 4, 1>, Guarded<32, 4, 1>, Guarded<32, 8, 1>,  //
                 Scalar<1, 2, 4>, Scalar<1, 3, 4>, Scalar<1, 4, 2>, Scalar<1, 6, 2>,         //
                 Scalar<1, 8, 1>, Scalar<2, 8, 1>, Scalar<4, 8, 1>, Scalar<8, 8, 1>,         //
-                Edges<8, 4>, Edges<16, 4>, Edges<32, 4>, Edges<32, 8>,                      //
-                Scalar<32, 4>, Scalar<32, 8>, Scalar<32, 16>>;
+                Odd<8, 4>, Odd<16, 3>, Odd<16, 4>, Odd<32, 3>, Odd<32, 4>, Odd<32, 6>,      //
+                Odd<32, 8>, Scalar<32, 4>, Scalar<32, 8>, Scalar<32, 16>>;
 
   /// Threads per multiprocessor that leave a lane the registers it needs for `items` chunks. More
   /// threads would hide more latency, but spilled registers cost more than that brings.
   static constexpr int resident_threads(int items, Fill fill) {
-    if (fill == Fill::edges && sizeof(T) == 8) return items <= 4 ? 1024 : items <= 6 ? 896 : 768;
+    if (fill == Fill::scalar) return items <= 4 ? 1024 : items <= 6 ? 896 : 768;
     if (items <= 4) return 1280;
     if (items == 5) return 1152;
     return items == 6 || (fill == Fill::guarded && sizeof(T) == 4) ? 1024 : 896;
@@ -45,25 +67,31 @@ struct Shapes {
   static constexpr int resident_teams(int warps, int items, Fill fill) {
     return warps == 16 ? 2 : resident_threads(items, fill) / (32 * warps);
   }
-  template <int warps, int items, Fill fill>
-  using Row = Shape<warps, 32, items, wide, fill, resident_teams(warps, items, fill)>;
-  template <int warps, int items>
-  using RowGuarded = Row<warps, items, Fill::guarded>;
-  template <int warps, int items>
-  using RowEdges = Row<warps, items, Fill::edges>;
-  template <int warps, int items>
-  using RowExact = Row<warps, items, Fill::exact>;
-  using FusedRegisters = ShapeList<
-      RowExact<2, 4>, RowExact<2, 8>, RowExact<4, 8>, RowExact<8, 8>, RowExact<16, 8>,           //
-      RowGuarded<2, 4>, RowGuarded<2, 5>, RowGuarded<2, 6>, RowGuarded<2, 7>, RowGuarded<2, 8>,  //
-      RowGuarded<4, 5>, RowGuarded<4, 6>, RowGuarded<4, 7>,                                      //
-      RowGuarded<4, 8>, RowGuarded<8, 5>, RowGuarded<8, 6>, RowGuarded<8, 7>,                    //
-      RowGuarded<8, 8>, RowGuarded<16, 5>, RowGuarded<16, 6>, RowGuarded<16, 7>,                 //
-      RowGuarded<16, 8>,                                                                         //
-      RowEdges<2, 4>, RowEdges<2, 5>, RowEdges<2, 6>, RowEdges<2, 7>, RowEdges<2, 8>,            //
-      RowEdges<4, 5>, RowEdges<4, 6>, RowEdges<4, 7>, RowEdges<4, 8>, RowEdges<8, 5>,            //
-      RowEdges<8, 6>, RowEdges<8, 7>, RowEdges<8, 8>, RowEdges<16, 5>, RowEdges<16, 6>,          //
-      RowEdges<16, 7>, RowEdges<16, 8>>;
+  /// A row in a team; `items` counts 16 bytes a lane, whatever the width of a load is.
+  template <Fill fill, int warps, int items>
+  using Row = Shape<warps, 32, fill == Fill::scalar ? items * wide : items,
+                    fill == Fill::scalar ? 1 : wide, fill, resident_teams(warps, items, fill)>;
+  template <Fill fill>
+  using Rows =
+      ShapeList<Row<fill, 2, 4>, Row<fill, 2, 5>, Row<fill, 2, 6>, Row<fill, 2, 7>, Row<fill, 2, 8>,
+                Row<fill, 4, 5>, Row<fill, 4, 6>, Row<fill, 4, 7>, Row<fill, 4, 8>,  //
+                Row<fill, 8, 5>, Row<fill, 8, 6>, Row<fill, 8, 7>, Row<fill, 8, 8>,  //
+                Row<fill, 16, 5>, Row<fill, 16, 6>, Row<fill, 16, 7>, Row<fill, 16, 8>>;
+  using ExactRows =
+      ShapeList<Row<Fill::exact, 2, 4>, Row<Fill::exact, 2, 8>, Row<Fill::exact, 4, 8>,
+                Row<Fill::exact, 8, 8>, Row<Fill::exact, 16, 8>>;
+  using FusedRegisters =
+      std::conditional_t<sizeof(T) == 8, decltype(ExactRows{} + Rows<Fill::scalar>{}),
+                         decltype(ExactRows{} + Rows<Fill::guarded>{} + Rows<Fill::edges>{})>;
+
+  template <int warps, int items, Fill fill, int teams>
+  using Part = Shape<warps, 32, items, fill == Fill::scalar ? 1 : wide, fill, teams>;
+  static constexpr int edge_items = sizeof(T) == 8 ? 5 : 7;
+  using Split = ShapeList<Part<4, 8, Fill::guarded, 4>, Part<8, 8, Fill::guarded, 2>,
+                          Part<4, edge_items, Fill::edges, 4>, Part<8, edge_items, Fill::edges, 2>>;
+  using SplitOnline =
+      ShapeList<Part<8, 4, Fill::guarded, 3>, Part<8, 4, Fill::edges, sizeof(T) == 8 ? 2 : 3>,
+                Part<8, 8, Fill::scalar, 2>>;
 
   using FusedScratch =
       ShapeList<Shape<8, 32, 4, wide, Fill::guarded>, Shape<8, 32, 4, wide, Fill::edges>,
@@ -82,11 +110,14 @@ struct HostShapes {
   static constexpr int wide = widest<T>;
   using Guarded = Shape<1, 1, 64 / wide, wide, Fill::guarded>;
   using Scalar = Shape<1, 1, 64, 1, Fill::scalar>;
+  using Packed = ShapeList<Shape<1, 1, 4, wide, Fill::packed, 0, wide>>;
   using Subgroup = ShapeList<Guarded, Scalar>;
   using FusedRegisters = ShapeList<Guarded, Scalar>;
   using FusedScratch =
       ShapeList<Shape<1, 1, 8, wide, Fill::guarded>, Shape<1, 1, 8, 1, Fill::scalar>>;
   using Online = FusedScratch;
+  using Split = ShapeList<Guarded, Scalar>;
+  using SplitOnline = FusedScratch;
   using Column = ShapeList<Shape<1, 1, 8, 1, Fill::scalar>>;
 };
 
@@ -123,22 +154,6 @@ template <class S>
 using MoreRows =
     Shape<S::threads, S::lanes, S::items, S::width, S::fill, S::min_teams, 2 * S::rows_per_thread>;
 
-/// A list and what of another isn't in it.
-template <class List, class More>
-struct Joined {
-  using type = List;
-};
-template <class... In, class S, class... Rest>
-struct Joined<ShapeList<In...>, ShapeList<S, Rest...>> {
-  using WithS =
-      std::conditional_t<(std::is_same_v<In, S> || ...), ShapeList<In...>, ShapeList<In..., S>>;
-  using type = typename Joined<WithS, ShapeList<Rest...>>::type;
-};
-
-template <class... A, class... B>
-constexpr auto operator+(ShapeList<A...>, ShapeList<B...>) {
-  return typename Joined<ShapeList<A...>, ShapeList<B...>>::type{};
-}
 template <template <class> class Change, class... S>
 constexpr auto changed(ShapeList<S...>) {
   return ShapeList<Change<S>...>{};

@@ -48,14 +48,18 @@ struct ChunkedRow {
   std::int64_t y_stride;
   std::int64_t columns;
   std::int64_t chunks;
+  std::int64_t end;  // the chunk where the part of the row ends that is worked on; `chunks` or less
   int head = 0;
   bool wide_stores = true;  // whole chunks, at addresses known relative to each other
 
   KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const KernelArguments<T>& arguments, std::int64_t r)
+      : ChunkedRow(arguments, arguments.row(r)) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const KernelArguments<T>& arguments,
+                                         const RowPointers<T>& p)
       : x_stride(fill == Fill::scalar ? arguments.problem.x_column_stride : 1),
         y_stride(arguments.problem.y_column_stride),
         columns(arguments.problem.columns) {
-    const RowPointers<T> p = arguments.row(r);
     x = p.x;
     y = p.y;
     if constexpr (fill == Fill::edges) {
@@ -65,6 +69,7 @@ struct ChunkedRow {
     }
     if constexpr (fill == Fill::scalar) wide_stores = y_stride == 1;
     chunks = (columns - head) / width;
+    end = chunks;
   }
 
   /// The entry that thread `rank` holds beside its chunks, or -1: the head goes to the first
@@ -95,6 +100,7 @@ struct Tile {
   static constexpr Fill fill = fill_;
   static constexpr int size = items * width;
   static constexpr int chunks = items * threads;  // in the whole tile
+  static constexpr int chains = 4;                // of operations that don't wait for one another
   static_assert(fill != Fill::scalar || width == 1);
   static_assert(fill != Fill::edges || threads >= 2 * (width - 1), "an edge entry needs a thread");
   using Row = ChunkedRow<T, width, fill>;
@@ -129,21 +135,21 @@ struct Tile {
   /// The largest entry, not less than `start`. NaN is passed over: it shows in the sum.
   KOKKOS_FORCEINLINE_FUNCTION T max(T start) const {
     if constexpr (fill == Fill::edges) start = larger(start, edge);
+    T partial[chains] = {start, start, start, start};
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int j = 0; j < size; ++j) start = larger(start, value[j]);
-    return start;
+    for (int j = 0; j < size; ++j) partial[j % chains] = larger(partial[j % chains], value[j]);
+    return larger(larger(partial[0], partial[1]), larger(partial[2], partial[3]));
   }
 
   /// The sum of exp(entry); with `keep` the terms take the entries' places.
   template <bool keep, class Exp>
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) {
-    constexpr int partial_sums = 4;  // independent chains of additions
-    T partial[partial_sums] = {};
+    T partial[chains] = {};
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j) {
       const T weight = exp(value[j]);
       if constexpr (keep) value[j] = weight;
-      partial[j % partial_sums] += weight;
+      partial[j % chains] += weight;
     }
     if constexpr (fill == Fill::edges) {
       T weight = T(0);
@@ -217,7 +223,7 @@ struct Tile {
 
   /// Chunk i of this thread is there where i * threads < chunks_left.
   KOKKOS_FORCEINLINE_FUNCTION static int chunks_left(const Row& row, std::int64_t first, int rank) {
-    const std::int64_t left = row.chunks - first;
+    const std::int64_t left = row.end - first;
     return static_cast<int>(left < chunks ? left : chunks) - rank;
   }
   KOKKOS_FORCEINLINE_FUNCTION static constexpr bool holds(int i, int left) {

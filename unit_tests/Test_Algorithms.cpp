@@ -8,16 +8,23 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-inline constexpr Algorithm all_algorithms[] = {Algorithm::subgroup,      Algorithm::fused_registers,
-                                               Algorithm::fused_scratch, Algorithm::online,
-                                               Algorithm::column,        Algorithm::host};
+inline constexpr Algorithm all_algorithms[] = {
+    Algorithm::packed,        Algorithm::subgroup, Algorithm::fused_registers,
+    Algorithm::fused_scratch, Algorithm::online,   Algorithm::split,
+    Algorithm::split_online,  Algorithm::column,   Algorithm::host};
 
 /// The least that each algorithm serves: dense matrices whose rows are contiguous or, for
 /// `strided`, whose columns are.
 template <class Exec>
-bool must_serve(Algorithm algorithm, std::size_t columns, bool strided) {
+bool must_serve(Algorithm algorithm, Function function, std::size_t columns, bool strided) {
   constexpr bool on_host = is_host_space<Exec>;
   switch (algorithm) {
+    case Algorithm::packed:
+      return !strided && columns <= 33;
+    case Algorithm::split:
+      return !strided && function != Function::logsumexp && (!on_host || columns <= 33);
+    case Algorithm::split_online:
+      return !strided;
     case Algorithm::subgroup:
       return !strided && columns <= 33;
     case Algorithm::fused_registers:
@@ -63,7 +70,7 @@ class Algorithms : public ::testing::Test {
           const bool strided = rows.count > 1 && axis == 0;
           const bool served = serves(c, rows, expected);
           if (rows.count > 1 && rows.columns > 0 &&
-              must_serve<typename C::exec>(algorithm, rows.columns, strided)) {
+              must_serve<typename C::exec>(algorithm, function, rows.columns, strided)) {
             EXPECT_TRUE(served) << ::testing::PrintToString(c) << " refuses " << rows.columns
                                 << " columns";
           }

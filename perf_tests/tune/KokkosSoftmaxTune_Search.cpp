@@ -151,10 +151,13 @@ Search::Problem<T> Search::problem(const Point& point, std::int64_t slot) {
   const auto extents = shape_of_x(point).extents;
   const Matrix x(bench<T>().x() + offset, extents[0], extents[1]);
   if constexpr (one_value_a_row(operation))
-    return Impl::make_row_problem(x, Output(bench<T>().y() + offset, point.rows), point.axis);
-  else
-    return Impl::make_row_problem(x, Output(bench<T>().y() + offset, extents[0], extents[1]),
+    return Impl::make_row_problem(Impl::strided_array(x),
+                                  Impl::strided_array(Output(bench<T>().y() + offset, point.rows)),
                                   point.axis);
+  else
+    return Impl::make_row_problem(
+        Impl::strided_array(x),
+        Impl::strided_array(Output(bench<T>().y() + offset, extents[0], extents[1])), point.axis);
 }
 
 std::int64_t Search::slots(const Point& point) const {

@@ -23,6 +23,9 @@ constexpr bool same(CppEnum cpp, int c) {
 static_assert(same(EmptyRows::nan, KOKKOSSOFTMAX_EMPTY_ROWS_NAN) &&
               same(EmptyRows::zero, KOKKOSSOFTMAX_EMPTY_ROWS_ZERO));
 static_assert(same(Algorithm::automatic, KOKKOSSOFTMAX_ALGORITHM_AUTOMATIC) &&
+              same(Algorithm::packed, KOKKOSSOFTMAX_ALGORITHM_PACKED) &&
+              same(Algorithm::split, KOKKOSSOFTMAX_ALGORITHM_SPLIT) &&
+              same(Algorithm::split_online, KOKKOSSOFTMAX_ALGORITHM_SPLIT_ONLINE) &&
               same(Algorithm::subgroup, KOKKOSSOFTMAX_ALGORITHM_SUBGROUP) &&
               same(Algorithm::fused_registers, KOKKOSSOFTMAX_ALGORITHM_FUSED_REGISTERS) &&
               same(Algorithm::fused_scratch, KOKKOSSOFTMAX_ALGORITHM_FUSED_SCRATCH) &&

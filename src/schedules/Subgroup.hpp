@@ -44,7 +44,7 @@ struct SubgroupKernel {
       const std::int64_t r = first + k * Shape::threads;
       if (r < arguments.problem.rows)
         write_share(share[k], Row(arguments, r), lane, lane == 0,
-                    Output(state, state.max, arguments.empty_rows));
+                    Output(state, arguments.empty_rows));
     }
   }
 

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HARDWARE_HPP
+#define KOKKOSSOFTMAX_SRC_HARDWARE_HPP
+
+/// \file
+/// What Kokkos doesn't tell about an execution space, each with a careful guess for spaces that
+/// aren't listed.
+
+#include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace KokkosSoftmax::Impl {
+
+template <class Exec>
+inline constexpr bool is_host_space =
+    std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
+
+#if defined(KOKKOS_ENABLE_CUDA)
+template <class Exec>
+inline constexpr bool is_cuda = std::is_same_v<Exec, Kokkos::Cuda>;
+#else
+template <class Exec>
+inline constexpr bool is_cuda = false;
+#endif
+
+#if defined(KOKKOS_ENABLE_HIP)
+template <class Exec>
+inline constexpr bool is_hip = std::is_same_v<Exec, Kokkos::HIP>;
+#else
+template <class Exec>
+inline constexpr bool is_hip = false;
+#endif
+
+/// Equal for instances whose work is ordered.
+template <class Exec>
+std::uintptr_t instance_key(const Exec& exec) {
+  if constexpr (is_cuda<Exec>)
+    return reinterpret_cast<std::uintptr_t>(exec.cuda_stream());
+  else if constexpr (is_hip<Exec>)
+    return reinterpret_cast<std::uintptr_t>(exec.hip_stream());
+  else
+    return exec.impl_instance_id();
+}
+
+/// Multiprocessors of a GPU, threads of a host.
+template <class Exec>
+int multiprocessors(const Exec& exec) {
+  if constexpr (is_cuda<Exec>)
+    return exec.cuda_device_prop().multiProcessorCount;
+  else if constexpr (is_hip<Exec>)
+    return exec.hip_device_prop().multiProcessorCount;
+  else if constexpr (is_host_space<Exec>)
+    return exec.concurrency();
+  else
+    return std::max(1, exec.concurrency() / 1024);
+}
+
+/// Level-0 scratch that a team can have where a multiprocessor is to hold so many of them.
+template <class Exec>
+std::size_t scratch_per_team(const Exec& exec, int teams) {
+  if constexpr (is_cuda<Exec>) {
+    if (teams == 0) return std::numeric_limits<std::size_t>::max();
+    constexpr std::size_t of_kokkos = 2048;  // beside what a kernel asks for
+    const std::size_t share = exec.cuda_device_prop().sharedMemPerMultiprocessor / teams;
+    return share > of_kokkos ? share - of_kokkos : 0;
+  }
+  return std::numeric_limits<std::size_t>::max();
+}
+
+/// Bytes of the last cache before memory.
+template <class Exec>
+std::int64_t last_cache_bytes(const Exec& exec) {
+  if constexpr (is_cuda<Exec>)
+    return exec.cuda_device_prop().l2CacheSize;
+  else if constexpr (is_hip<Exec>)
+    return exec.hip_device_prop().l2CacheSize;
+  else
+    return std::int64_t(8) << 20;
+}
+
+/// An upper bound of the teams that a launch of a split schedule has.
+template <class Exec>
+int max_split_teams(const Exec& exec) {
+  constexpr int teams_per_multiprocessor = is_host_space<Exec> ? 1 : 8;
+  return std::max(128, teams_per_multiprocessor * multiprocessors(exec));
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

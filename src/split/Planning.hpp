@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_SPLIT_PLANNING_HPP
+#define KOKKOSSOFTMAX_SRC_SPLIT_PLANNING_HPP
+
+/// \file
+/// How rows are divided over groups of teams.
+
+#include <Hardware.hpp>
+#include <algorithm>
+#include <limits>
+#include <split/RowGroup.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// What a split kernel has to divide and to divide it by.
+struct SplitProblem {
+  std::int64_t rows;
+  std::int64_t row_chunks;  // chunks a row
+  int chunk_bytes;
+  std::int64_t tile_chunks;  // chunks in the registers of a team
+  int max_teams;             // resident at one time, if nothing else runs
+  int max_members;           // of a group
+  std::int64_t cache_bytes;
+};
+
+/// A round has a number of 30 bits.
+inline constexpr std::int64_t max_split_rows = std::int64_t(1) << 30;
+
+inline std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Waiting costs no more than what the work takes alone: as long as one team would need for the
+/// row. A poll takes about as long as a team takes for 32 KiB.
+template <class Exec>
+std::uint32_t split_patience(const SplitProblem& p) {
+  if (is_host_space<Exec>) return 1000;
+  return static_cast<std::uint32_t>(
+      std::min<std::int64_t>(64 + p.row_chunks * p.chunk_bytes / 32768, 1 << 20));
+}
+
+/// A group at least, even where not all of its teams are resident at one time: it closes.
+inline int groups_of(const SplitProblem& p, std::int64_t teams_per_row) {
+  return static_cast<int>(
+      std::clamp<std::int64_t>(p.max_teams / teams_per_row, 1, std::max<std::int64_t>(1, p.rows)));
+}
+
+template <class Exec>
+SplitPlan make_split_plan(const SplitProblem& p, std::int64_t teams_per_row) {
+  SplitPlan plan;
+  plan.teams_per_row = static_cast<int>(teams_per_row);
+  plan.groups = groups_of(p, teams_per_row);
+  plan.chunks_per_team = divide_up(p.row_chunks, teams_per_row);
+  plan.rounds = static_cast<std::uint32_t>(divide_up(p.rows, plan.groups));
+  plan.patience = split_patience<Exec>(p);
+  return plan;
+}
+
+/// Shares of a tile at most, in as few rounds of as small shares as there can be. A round costs as
+/// much as a quarter of a tile beside the chunks: waiting for the others, and merging.
+template <class Exec>
+SplitPlan plan_split_in_registers(const SplitProblem& p) {
+  constexpr int tries = 8;  // more teams than that only wait longer for one another
+  const std::int64_t fewest = std::max<std::int64_t>(1, divide_up(p.row_chunks, p.tile_chunks));
+  const std::int64_t most = std::min<std::int64_t>({p.max_members, p.max_teams, fewest + tries});
+  std::int64_t best_teams = fewest;
+  std::int64_t best_cost = std::numeric_limits<std::int64_t>::max();
+  for (std::int64_t teams = fewest; teams <= most; ++teams) {
+    const std::int64_t groups = groups_of(p, teams);
+    const std::int64_t cost =
+        divide_up(p.rows, groups) * (divide_up(p.row_chunks, teams) + p.tile_chunks / 4);
+    if (cost >= best_cost) continue;
+    best_teams = teams;
+    best_cost = cost;
+  }
+  return make_split_plan<Exec>(p, best_teams);
+}
+
+/// Shares of any number of tiles. Where the rows are read twice, as many teams a row as keep the
+/// two rows that each group has under way in the cache.
+template <class Exec>
+SplitPlan plan_split_online(const SplitProblem& p, bool read_twice) {
+  const std::int64_t most = std::min(p.max_members, p.max_teams);
+  const std::int64_t tiles = std::max<std::int64_t>(1, divide_up(p.row_chunks, p.tile_chunks));
+  const std::int64_t row_bytes = p.row_chunks * p.chunk_bytes;
+  std::int64_t groups = std::min<std::int64_t>(p.rows, p.max_teams);
+  if (read_twice) groups = std::clamp<std::int64_t>(p.cache_bytes / (4 * row_bytes + 1), 1, groups);
+  return make_split_plan<Exec>(
+      p, std::clamp<std::int64_t>(p.max_teams / groups, 1, std::min<std::int64_t>(most, tiles)));
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
