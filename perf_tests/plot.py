@@ -201,6 +201,28 @@ def bars_for_each_axis(plt, results):
     return figure
 
 
+def ratio_against_columns(plt, results):
+    """Ratio to the copy; widths that are a cliff away from the one before are marked."""
+    steepest = 0.85  # of the rate of the neighbour
+    points = sorted(results, key=lambda r: r.N)
+    ratios = [r.gb_per_s / r.copy_gb_per_s for r in points]
+    cliffs = [i for i in range(1, len(points)) if ratios[i] < steepest * ratios[i - 1]]
+    figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
+    axes.plot([r.N for r in points], ratios, color="tab:blue", marker=".", markersize=4,
+              linewidth=0.8, label="library")
+    axes.plot([points[i].N for i in cliffs], [ratios[i] for i in cliffs], "o", color="tab:red",
+              markersize=7, fillstyle="none",
+              label=f"more than 15 % slower a byte than the width before ({len(cliffs)})")
+    axes.axhline(1, label="copy of the same bytes", **COPY_STYLE)
+    axes.set_xscale("log")
+    axes.set_xlabel("N (columns)")
+    axes.set_ylabel("rate / rate of a copy")
+    axes.set_ylim(0, 1.1)
+    axes.grid(True, alpha=0.3)
+    legend_below(figure, axes)
+    return figure
+
+
 # table: (title, drawing function)
 PICTURES = {
     "fused_vs_naive": ("a row kept on chip against one kernel a step, M = 4096",
@@ -209,6 +231,7 @@ PICTURES = {
     "odd": ("every step of the ladder, 1823 x 781", bars_for_each_algorithm),
     "shapes": ("a thread a row against team reductions", panel_for_each_row_count),
     "axis_layout": ("any axis of any layout", bars_for_each_axis),
+    "cliffs": ("every width from 2 on, log-spaced", ratio_against_columns),
     "own": ("shapes given", bars_for_each_shape),
 }
 

@@ -113,9 +113,7 @@ class Dispatch {
   /// Lanes that take 16 bytes at a time from rows of their own are faster than the way through
   /// scratch, and so are lanes that hold a whole short row.
   bool packing_pays() const {
-    constexpr int wide = widest<T>;
-    const std::int64_t columns = m_call.problem().columns;
-    return columns % wide != 0 && columns > 2 * wide && columns <= 32 * wide;
+    return m_call.problem().columns % widest<T> != 0 && m_call.problem().columns > 2 * widest<T>;
   }
 
   /// Rows that are read twice should be in the cache the second time, so that few can be under way;

@@ -83,17 +83,14 @@ constexpr int max_members(const Schedule& s) {
   return lanes == 1 ? 1 : lanes <= 512 ? std::max(1, lanes * lanes / 512) : lanes;
 }
 
-/// A lane adds up a packed row entry by entry: rounding errors of longer rows would show.
-inline constexpr std::int64_t max_packed_columns = 128;
-
 /// Whether rows of so many columns can be worked on at all; scratch memory is asked of the device.
 constexpr bool holds(const Schedule& s, std::int64_t columns) {
   switch (s.algorithm) {
     case Algorithm::subgroup:
     case Algorithm::fused_registers:
       return columns <= register_capacity(s);
-    case Algorithm::packed:
-      return columns <= max_packed_columns;
+    case Algorithm::packed:  // so that a run is moved in one go, and a lane adds up few entries
+      return columns <= s.items * s.width;
     case Algorithm::split:
       return columns <= register_capacity(s) * max_members(s);
     default:

@@ -45,9 +45,9 @@ struct Shapes {
   template <int lanes, int items>
   using Odd = std::conditional_t<sizeof(T) == 8, Scalar<lanes, items * wide>,
                                  Shape<128 / lanes, lanes, items, wide, Fill::edges>>;
-  template <int threads, int min_teams>
-  using Run = Shape<threads, 32, 4, wide, Fill::packed, min_teams>;
-  using Packed = ShapeList<Run<2, 16>, Run<2, 10>, Run<2, 6>>;
+  template <int items>
+  using Run = Shape<2, 32, items, wide, Fill::packed, 6>;
+  using Packed = ShapeList<Run<4>, Run<8>, Run<12>, Run<16>, Run<20>>;
   using Subgroup =
       ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
                 Guarded<8, 4, 1>, Guarded<16, 4, 1>, Guarded<32, 4, 1>, Guarded<32, 8, 1>,  //
@@ -86,9 +86,12 @@ struct Shapes {
 
   template <int warps, int items, Fill fill, int teams>
   using Part = Shape<warps, 32, items, fill == Fill::scalar ? 1 : wide, fill, teams>;
-  static constexpr int edge_items = sizeof(T) == 8 ? 5 : 7;
-  using Split = ShapeList<Part<4, 8, Fill::guarded, 4>, Part<8, 8, Fill::guarded, 2>,
-                          Part<4, edge_items, Fill::edges, 4>, Part<8, edge_items, Fill::edges, 2>>;
+  using SplitOdd4 =
+      std::conditional_t<sizeof(T) == 8, Part<4, 16, Fill::scalar, 4>, Part<4, 7, Fill::edges, 4>>;
+  using SplitOdd8 =
+      std::conditional_t<sizeof(T) == 8, Part<8, 16, Fill::scalar, 2>, Part<8, 7, Fill::edges, 2>>;
+  using Split =
+      ShapeList<Part<4, 8, Fill::guarded, 4>, Part<8, 8, Fill::guarded, 2>, SplitOdd4, SplitOdd8>;
   using SplitOnline =
       ShapeList<Part<8, 4, Fill::guarded, 3>, Part<8, 4, Fill::edges, sizeof(T) == 8 ? 2 : 3>,
                 Part<8, 8, Fill::scalar, 2>>;
@@ -110,7 +113,7 @@ struct HostShapes {
   static constexpr int wide = widest<T>;
   using Guarded = Shape<1, 1, 64 / wide, wide, Fill::guarded>;
   using Scalar = Shape<1, 1, 64, 1, Fill::scalar>;
-  using Packed = ShapeList<Shape<1, 1, 4, wide, Fill::packed, 0, wide>>;
+  using Packed = ShapeList<Shape<1, 1, 64 / wide, wide, Fill::packed, 0, wide>>;
   using Subgroup = ShapeList<Guarded, Scalar>;
   using FusedRegisters = ShapeList<Guarded, Scalar>;
   using FusedScratch =

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <KokkosSoftmaxSweep_Algorithms.hpp>
 #include <KokkosSoftmaxSweep_Tables.hpp>
+#include <algorithm>
+#include <cmath>
 
 namespace KokkosSoftmaxSweep {
 namespace {
@@ -61,6 +63,23 @@ Table shapes(PointSet points) {
   return table;
 }
 
+/// Widths dense enough to show where one costs much more than its neighbour: log-spaced from 2 on,
+/// odd ones and primes as they come.
+Table cliffs(PointSet points) {
+  const bool host = points == PointSet::host;
+  const int count = host ? 24 : 400;
+  const double widest = host ? 3e4 : 3e5;
+  const std::int64_t elements = std::int64_t(1) << (host ? 21 : 27);
+  Table table{"cliffs", "N log-spaced from 2, the same number of entries", {"library"}, {}};
+  std::int64_t last = 1;
+  for (int i = 0; i < count; ++i) {
+    const auto spaced = std::llround(2 * std::pow(widest / 2, i / (count - 1.0)));
+    last = std::max<std::int64_t>(last + 1, spaced);  // small widths one after the other
+    table.shapes.push_back(rows_of({elements / last, last}));
+  }
+  return table;
+}
+
 /// Any axis of any layout should cost the same.
 Table axis_layout(PointSet points) {
   Table table{"axis_layout", "each axis of LayoutRight and LayoutLeft", {"library"}, {}};
@@ -77,7 +96,8 @@ Table axis_layout(PointSet points) {
 }  // namespace
 
 std::vector<Table> tables(PointSet points) {
-  return {fused_vs_naive(points), wide(points), odd(points), shapes(points), axis_layout(points)};
+  return {fused_vs_naive(points), wide(points),        odd(points),
+          shapes(points),         axis_layout(points), cliffs(points)};
 }
 
 Table own_table(std::vector<Shape> shapes) {
