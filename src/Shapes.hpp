@@ -92,9 +92,11 @@ struct Shapes {
       std::conditional_t<sizeof(T) == 8, Part<8, 16, Fill::scalar, 2>, Part<8, 7, Fill::edges, 2>>;
   using Split =
       ShapeList<Part<4, 8, Fill::guarded, 4>, Part<8, 8, Fill::guarded, 2>, SplitOdd4, SplitOdd8>;
+  /// Large teams, so that one group can have all that are resident.
+  static constexpr int online_teams = sizeof(T) == 8 ? 1 : 2;
   using SplitOnline =
-      ShapeList<Part<8, 4, Fill::guarded, 3>, Part<8, 4, Fill::edges, sizeof(T) == 8 ? 2 : 3>,
-                Part<8, 8, Fill::scalar, 2>>;
+      ShapeList<Part<16, 4, Fill::guarded, 2>, Part<16, 4, Fill::edges, online_teams>,
+                Part<16, 8, Fill::scalar, online_teams>>;
 
   using FusedScratch =
       ShapeList<Shape<8, 32, 4, wide, Fill::guarded>, Shape<8, 32, 4, wide, Fill::edges>,
