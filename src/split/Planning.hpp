@@ -81,8 +81,10 @@ SplitPlan plan_split_online(const SplitProblem& p, bool read_twice) {
   const std::int64_t most = std::min(p.max_members, p.max_teams);
   const std::int64_t tiles = std::max<std::int64_t>(1, divide_up(p.row_chunks, p.tile_chunks));
   const std::int64_t row_bytes = p.row_chunks * p.chunk_bytes;
+  constexpr std::int64_t rows_under_way = 2;  // of a group
   std::int64_t groups = std::min<std::int64_t>(p.rows, p.max_teams);
-  if (read_twice) groups = std::clamp<std::int64_t>(p.cache_bytes / (4 * row_bytes + 1), 1, groups);
+  if (read_twice)
+    groups = std::clamp<std::int64_t>(p.cache_bytes / (rows_under_way * row_bytes + 1), 1, groups);
   return make_split_plan<Exec>(
       p, std::clamp<std::int64_t>(p.max_teams / groups, 1, std::min<std::int64_t>(most, tiles)));
 }
