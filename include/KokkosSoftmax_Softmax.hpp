@@ -9,8 +9,8 @@ namespace KokkosSoftmax {
 
 /// y = exp(v - max v) / sum exp(v - max v) along `options.axis`, with v = scale * x.
 ///
-/// \param exec     execution space instance; the call only enqueues work on it: no fence, no
-///                 allocation, no other instance
+/// \param exec     execution space instance; the call only enqueues work on it: no fence, no other
+///                 instance, no allocation but a workspace at the first wide row on a stream
 /// \param x        View of float or double, rank 1 to 4, any layout
 /// \param y        View of the extents and value type of x; may be x itself, and may not overlap it
 ///                 in any other way

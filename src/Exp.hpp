@@ -118,11 +118,11 @@ KOKKOS_FORCEINLINE_FUNCTION T power_of_two(T rounded) {
       static_cast<Bits>(Kokkos::bit_cast<Bits>(rounded) << ExpConstants<T>::mantissa_bits));
 }
 
-/// exp(v - reference) to an ulp or two however far v is below the reference. Rounding v - reference
-/// alone would cost a float 20 ulp at v - reference = -80. So the reference is rounded to a number
-/// of few bits, to which n * ln(2)_high is added without error; v minus that sum is then exact.
-/// Large references (>= fine_limit) are subtracted first instead: next to them v - reference is
-/// exact by Sterbenz' lemma.
+/// exp(v - reference) to an ulp or two (floats on a GPU: four) however far v is below the
+/// reference. Rounding v - reference alone would cost a float 20 ulp at v - reference = -80. So the
+/// reference is rounded to a number of few bits, to which n * ln(2)_high is added without error; v
+/// minus that sum is then exact. Large references (>= fine_limit) are subtracted first instead:
+/// next to them v - reference is exact by Sterbenz' lemma.
 template <class T>
 class PreciseExp {
   using C = ExpConstants<T>;
