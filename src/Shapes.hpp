@@ -29,6 +29,7 @@ template <class... A, class... B>
 constexpr auto operator+(ShapeList<A...>, ShapeList<B...>) {
   return typename Joined<ShapeList<A...>, ShapeList<B...>>::type{};
 }
+
 /// For GPUs. A chunk is 16 bytes, whatever the type, so that the numbers fit float and double
 /// alike. Register arrays of up to 8 chunks (32 registers) leave room for everything else; the
 /// minimum of teams keeps 40 to 64 registers a lane.
@@ -48,13 +49,15 @@ struct Shapes {
   template <int items>
   using Run = Shape<2, 32, items, wide, Fill::packed, 6>;
   using Packed = ShapeList<Run<4>, Run<8>, Run<12>, Run<16>, Run<20>>;
-  using Subgroup =
+  /// For double some odd ones are scalar ones: each is taken once.
+  using Subgroup = decltype(
+      ShapeList<>{} +
       ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
                 Guarded<8, 4, 1>, Guarded<16, 4, 1>, Guarded<32, 4, 1>, Guarded<32, 8, 1>,  //
                 Scalar<1, 2, 4>, Scalar<1, 3, 4>, Scalar<1, 4, 2>, Scalar<1, 6, 2>,         //
                 Scalar<1, 8, 1>, Scalar<2, 8, 1>, Scalar<4, 8, 1>, Scalar<8, 8, 1>,         //
                 Odd<8, 4>, Odd<16, 3>, Odd<16, 4>, Odd<32, 3>, Odd<32, 4>, Odd<32, 6>,      //
-                Odd<32, 8>, Scalar<32, 4>, Scalar<32, 8>, Scalar<32, 16>>;
+                Odd<32, 8>, Scalar<32, 4>, Scalar<32, 8>, Scalar<32, 16>>{});
 
   /// Threads per multiprocessor that leave a lane the registers it needs for `items` chunks. More
   /// threads would hide more latency, but spilled registers cost more than that brings.

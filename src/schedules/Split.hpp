@@ -79,8 +79,8 @@ class SplitTeam {
     return row_number(k) < m_arguments.problem.rows;
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin() const { return m_group.index() * m_share; }
-  KOKKOS_FORCEINLINE_FUNCTION Row share_of_row(std::uint32_t k) const {
-    Row row(m_arguments, row_number(k));
+  KOKKOS_FORCEINLINE_FUNCTION Row share_of(const RowPointers<T>& pointers) const {
+    Row row(m_arguments, pointers);
     const std::int64_t end = begin() + m_share;
     if (end < row.end) row.end = end;
     return row;
@@ -91,7 +91,7 @@ class SplitTeam {
   KOKKOS_FORCEINLINE_FUNCTION typename Group::Look sum_and_publish(std::uint32_t k,
                                                                    std::uint32_t round,
                                                                    std::uint32_t look_at = 0) {
-    const Row row = share_of_row(k);
+    const Row row = share_of(m_arguments.row(row_number(k)));
     OnlineSum<Exp, T> sum;
     std::int64_t first = begin();
     do {  // once at least: the row's edge belongs to the first tile, even without a chunk
@@ -108,7 +108,7 @@ class SplitTeam {
 
   /// Backwards over the share of the group's row k: its end is what the cache holds for sure.
   KOKKOS_FORCEINLINE_FUNCTION void write(std::uint32_t k, const State& all) const {
-    const Row row = share_of_row(k);
+    const Row row = share_of(m_arguments.row(row_number(k)));
     if constexpr (Output::one_value_a_row) {
       if (m_group.index() == 0 && m_rank == 0) *row.y = all.value();
     } else {
@@ -177,11 +177,9 @@ class SplitRegistersTeam : public SplitTeam<Exec, T, operation, Shape> {
     T reference;
   };
 
-  KOKKOS_FORCEINLINE_FUNCTION Row row(std::uint32_t k) const {
-    Row row(this->m_arguments, this->m_arguments.row_of_one_axis(this->row_number(k)));
-    const std::int64_t end = this->begin() + this->m_share;
-    if (end < row.end) row.end = end;
-    return row;
+  KOKKOS_FORCEINLINE_FUNCTION Row
+  row(std::uint32_t k) const {  // `split` takes one outer axis alone
+    return this->share_of(this->m_arguments.row_of_one_axis(this->row_number(k)));
   }
 
   KOKKOS_FORCEINLINE_FUNCTION typename Group::Look load_and_publish(Stage& stage, std::uint32_t k) {
@@ -214,11 +212,9 @@ class SplitRegistersTeam : public SplitTeam<Exec, T, operation, Shape> {
   }
 };
 
-/// Any number of rows of any length.
-template <class Exec, class T, Operation operation, class Shape>
-struct SplitOnlineKernel {
-  using Team = SplitTeam<Exec, T, operation, Shape>;
-
+/// The kernel of a kind of team.
+template <class Team, class T>
+struct SplitKernel {
   KernelArguments<T> arguments;
   SplitWorkspace workspace;
   SplitPlan plan;
@@ -230,21 +226,13 @@ struct SplitOnlineKernel {
   static std::size_t scratch_bytes() { return Team::Group::scratch_bytes(); }
 };
 
-/// Any number of rows that a group of teams can hold in registers.
+/// Rows of any length.
 template <class Exec, class T, Operation operation, class Shape>
-struct SplitRegistersKernel {
-  using Team = SplitRegistersTeam<Exec, T, operation, Shape>;
+using SplitOnlineKernel = SplitKernel<SplitTeam<Exec, T, operation, Shape>, T>;
 
-  KernelArguments<T> arguments;
-  SplitWorkspace workspace;
-  SplitPlan plan;
-
-  KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
-    Team(member, arguments, workspace, plan).run();
-  }
-
-  static std::size_t scratch_bytes() { return Team::Group::scratch_bytes(); }
-};
+/// Rows that a group of teams can hold in registers.
+template <class Exec, class T, Operation operation, class Shape>
+using SplitRegistersKernel = SplitKernel<SplitRegistersTeam<Exec, T, operation, Shape>, T>;
 
 }  // namespace KokkosSoftmax::Impl
 
