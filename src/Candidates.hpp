@@ -113,37 +113,52 @@ struct TeamLaunch {
 template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class T>
 struct SplitLaunch {
   static bool fits_device(const Call<Exec, T>& call) {
-    static const auto limits =
-        TeamLimits::of<Shape>(call.exec, Kernel{call.arguments, {}, {}}, Kernel::scratch_bytes());
-    const bool rows_fit = call.problem().rows <= max_split_rows;
+    const TeamLimits& limits = device_limits(call);
     // the bits depend on the number of rows
-    return limits.team_fits && rows_fit && !call.options.reproducible &&
-           (algorithm != Algorithm::split || call.problem().outer_rank == 1);
+    if (!limits.team_fits || call.problem().rows > max_split_rows || call.options.reproducible)
+      return false;
+    if (algorithm != Algorithm::split) return true;
+    const SplitProblem p = split_problem(call);
+    return call.problem().outer_rank == 1 && fewest_members(p) <= p.max_members &&
+           (!Kernel::one_row_a_group || call.problem().rows <= p.max_teams / fewest_members(p));
   }
 
   static void launch(const Call<Exec, T>& call) {
     const SplitPlan plan = make_plan(call);
     PolicyOf<Exec, Shape> policy(call.exec, plan.groups * plan.teams_per_row, Shape::threads,
                                  Shape::lanes);
-    policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()));
+    policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(plan)));
     Kokkos::parallel_for(kernel_label<operation>(algorithm), policy,
                          Kernel{call.arguments, SplitWorkspaces<Exec>::of(call.exec), plan});
   }
 
  private:
-  static SplitPlan make_plan(const Call<Exec, T>& call) {
-    constexpr Schedule schedule = make_schedule<Shape>(algorithm);
+  static constexpr Schedule schedule = make_schedule<Shape>(algorithm);
+
+  static const TeamLimits& device_limits(const Call<Exec, T>& call) {
+    static const auto limits =
+        TeamLimits::of<Shape>(call.exec, Kernel{call.arguments, {}, {}}, Kernel::scratch_bytes({}));
+    return limits;
+  }
+
+  static SplitProblem split_problem(const Call<Exec, T>& call) {
     constexpr int teams = is_host_space<Exec> ? 1 : std::max(1, Shape::min_teams);
-    const SplitProblem p{
-        .rows = call.problem().rows,
-        .row_chunks = divide_up(call.problem().columns, Shape::width),
-        .chunk_bytes = Shape::width * static_cast<int>(sizeof(T)),
-        .tile_chunks = register_capacity(schedule) / Shape::width,
-        .max_teams = std::min(max_split_teams(call.exec), multiprocessors(call.exec) * teams),
-        .max_members = max_members(schedule),
-        .cache_bytes = last_cache_bytes(call.exec)};
-    if constexpr (algorithm == Algorithm::split)
-      return plan_split_in_registers<Exec>(p);
+    return {.rows = call.problem().rows,
+            .row_chunks = divide_up(call.problem().columns, Shape::width),
+            .chunk_bytes = Shape::width * static_cast<int>(sizeof(T)),
+            .tile_chunks = register_capacity(schedule) / Shape::width,
+            .most_chunks = Kernel::most_chunks(device_limits(call).scratch),
+            .max_teams = std::min(max_split_teams(call.exec), multiprocessors(call.exec) * teams),
+            .max_members = Kernel::max_members,
+            .cache_bytes = last_cache_bytes(call.exec)};
+  }
+
+  static SplitPlan make_plan(const Call<Exec, T>& call) {
+    const SplitProblem p = split_problem(call);
+    if constexpr (Kernel::one_row_a_group)
+      return make_split_plan<Exec>(p, fewest_members(p));
+    else if constexpr (algorithm == Algorithm::split)
+      return plan_split_in_one_read<Exec>(p);
     else
       return plan_split_online<Exec>(p, operation != Operation::logsumexp);
   }
@@ -178,7 +193,8 @@ class CandidateLists {
             typename S::FusedScratch{}),
         of<online, OnlineKernel, MoreThreads, FewerItems, MoreItems, FewerTeams, MoreTeams>(
             typename S::Online{}),
-        of_split<split, SplitRegistersKernel>(typename S::Split{}),
+        of_split<split, SplitOnceKernel>(typename S::SplitOnce{}),
+        of_split<split, SplitHeldKernel>(typename S::Split{}),
         of_split<split_online, SplitOnlineKernel, FewerItems, FewerTeams>(
             typename S::SplitOnline{}),
         of<column, ColumnKernel, MoreThreads, FewerItems, MoreItems, FewerTeams, MoreTeams>(

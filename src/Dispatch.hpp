@@ -106,8 +106,13 @@ class Dispatch {
     // by the columns alone, whatever the layout and the number of rows
     if (m_call.options.reproducible) return {subgroup, fused_registers, fused_scratch, online};
     if (m_call.rows_are_neighbours()) return {column, online};
-    return {packing_pays() ? packed : subgroup,       subgroup,      fused_registers, split,
-            splitting_pays() ? split_online : online, fused_scratch, online};
+    return {packing_pays() ? packed : subgroup,
+            subgroup,
+            fused_registers,
+            holding_pays() ? fused_scratch : split,
+            split,
+            splitting_pays() ? split_online : online,
+            online};
   }
 
   /// Lanes that take 16 bytes at a time from rows of their own are faster than the way through
@@ -121,6 +126,13 @@ class Dispatch {
   bool splitting_pays() const {
     return operation != Operation::logsumexp ||
            m_call.problem().rows < 2 * multiprocessors(m_call.exec);
+  }
+
+  /// A float row in one team, where it fits. Doubles are faster in more teams of fewer lanes, with
+  /// registers for their arithmetic; rows that are fewer than multiprocessors too.
+  bool holding_pays() const {
+    return operation != Operation::logsumexp && sizeof(T) < 8 &&
+           m_call.problem().rows >= multiprocessors(m_call.exec);
   }
 
   /// The first candidate that serves. `column` serves rows that are longer than its tile, but reads

@@ -11,8 +11,8 @@ namespace KokkosSoftmax::Impl {
 template <class Exp, class T>
 class OnlineSum {
  public:
-  /// Tile needs max(start) and sum<false>(exp).
-  template <class Tile>
+  /// Tile needs max(start) and sum<keep>(exp).
+  template <bool keep = false, class Tile>
   KOKKOS_FORCEINLINE_FUNCTION void add(Tile& tile) {
     const T max = tile.max(m_max);
     if (max > m_max) {
@@ -21,8 +21,11 @@ class OnlineSum {
       m_max = max;
       m_reference = reference;
     }
-    m_sum.add(tile.template sum<false>(Exp(m_reference)));
+    m_sum.add(tile.template sum<keep>(Exp(m_reference)));
   }
+
+  /// What the terms of the last tile stand against.
+  KOKKOS_FORCEINLINE_FUNCTION T reference() const { return m_reference; }
 
   KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> state() const {
     return {m_reference, m_sum.value()};

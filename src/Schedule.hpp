@@ -75,14 +75,6 @@ constexpr std::int64_t register_capacity(const Schedule& s) {
   return share * s.vector_length * s.team_size;
 }
 
-/// Teams that can share a row: not more than there are lanes to look at their states, and the fewer
-/// the smaller they are, because many small teams wait for one another longer than few large ones
-/// (128 lanes: 32 teams, 256 lanes: 128 teams, by measurements on an H200).
-constexpr int max_members(const Schedule& s) {
-  const int lanes = s.team_size * s.vector_length;
-  return lanes == 1 ? 1 : lanes <= 512 ? std::max(1, lanes * lanes / 512) : lanes;
-}
-
 /// Whether rows of so many columns can be worked on at all; scratch memory is asked of the device.
 constexpr bool holds(const Schedule& s, std::int64_t columns) {
   switch (s.algorithm) {
@@ -91,8 +83,6 @@ constexpr bool holds(const Schedule& s, std::int64_t columns) {
       return columns <= register_capacity(s);
     case Algorithm::packed:  // so that a run is moved in one go, and a lane adds up few entries
       return columns <= s.items * s.width;
-    case Algorithm::split:
-      return columns <= register_capacity(s) * max_members(s);
     default:
       return true;
   }

@@ -89,21 +89,26 @@ struct Shapes {
 
   template <int warps, int items, Fill fill, int teams>
   using Part = Shape<warps, 32, items, fill == Fill::scalar ? 1 : wide, fill, teams>;
-  using SplitOdd4 =
-      std::conditional_t<sizeof(T) == 8, Part<4, 16, Fill::scalar, 4>, Part<4, 7, Fill::edges, 4>>;
-  using SplitOdd8 =
-      std::conditional_t<sizeof(T) == 8, Part<8, 16, Fill::scalar, 2>, Part<8, 7, Fill::edges, 2>>;
+  template <int warps, int items, int teams>
+  using OddPart = std::conditional_t<sizeof(T) == 8, Part<warps, items * wide, Fill::scalar, teams>,
+                                     Part<warps, items, Fill::edges, teams>>;
+  static constexpr int once_odd_items = sizeof(T) == 8 ? 8 : 7;
+  using SplitOnce = ShapeList<Part<4, 8, Fill::guarded, 4>, Part<8, 8, Fill::guarded, 2>,
+                              OddPart<4, once_odd_items, 4>, OddPart<8, once_odd_items, 2>>;
+  /// What is loaded at one time is 20 to 24 KiB; scratch takes another 39.
   using Split =
-      ShapeList<Part<4, 8, Fill::guarded, 4>, Part<8, 8, Fill::guarded, 2>, SplitOdd4, SplitOdd8>;
+      std::conditional_t<sizeof(T) == 8, ShapeList<Part<4, 12, Fill::guarded, 4>, OddPart<5, 8, 4>>,
+                         ShapeList<Part<5, 10, Fill::guarded, 4>, OddPart<4, 12, 4>>>;
   /// Large teams, so that one group can have all that are resident.
   static constexpr int online_teams = sizeof(T) == 8 ? 1 : 2;
   using SplitOnline =
       ShapeList<Part<16, 4, Fill::guarded, 2>, Part<16, 4, Fill::edges, online_teams>,
                 Part<16, 8, Fill::scalar, online_teams>>;
 
-  using FusedScratch =
-      ShapeList<Shape<8, 32, 4, wide, Fill::guarded>, Shape<8, 32, 4, wide, Fill::edges>,
-                Shape<8, 32, 8, 1, Fill::scalar>>;
+  /// Doubles have more temporaries, and twice as much of a row in the same registers.
+  using FusedScratch = std::conditional_t<
+      sizeof(T) == 8, ShapeList<Part<8, 8, Fill::guarded, 2>, OddPart<8, 8, 2>, OddPart<8, 10, 2>>,
+      ShapeList<Part<12, 10, Fill::guarded, 2>, OddPart<12, 8, 2>, Part<8, 8, Fill::scalar, 2>>>;
   using Online =
       ShapeList<Shape<16, 32, 4, wide, Fill::guarded, 2>, Shape<16, 32, 4, wide, Fill::edges, 2>,
                 Shape<8, 32, 8, 1, Fill::scalar>,
@@ -124,7 +129,8 @@ struct HostShapes {
   using FusedScratch =
       ShapeList<Shape<1, 1, 8, wide, Fill::guarded>, Shape<1, 1, 8, 1, Fill::scalar>>;
   using Online = FusedScratch;
-  using Split = ShapeList<Guarded, Scalar>;
+  using SplitOnce = ShapeList<Guarded, Scalar>;
+  using Split = FusedScratch;
   using SplitOnline = FusedScratch;
   using Column = ShapeList<Shape<1, 1, 8, 1, Fill::scalar>>;
 };

@@ -38,9 +38,18 @@ KOKKOS_FORCEINLINE_FUNCTION int entries_to_alignment(const T* p, int width) {
   return static_cast<int>((width - address % width) % width);
 }
 
+/// The entries to whose multiple chunks are aligned in Fill::edges: a cache line, or as much of it
+/// as leaves each entry of the edges a thread.
+template <class T, int width>
+constexpr int aligned_entries(int threads) {
+  int entries = 128 / static_cast<int>(sizeof(T));
+  while (entries > width && entries - 1 + width - 1 > threads) entries /= 2;
+  return entries;
+}
+
 /// A row, and how its entries fall into chunks: `head` single entries, then `chunks` chunks, then
 /// single entries to the end.
-template <class T, int width, Fill fill>
+template <class T, int width, Fill fill, int alignment>
 struct ChunkedRow {
   const T* x;
   T* y;
@@ -63,7 +72,7 @@ struct ChunkedRow {
     x = p.x;
     y = p.y;
     if constexpr (fill == Fill::edges) {
-      const int to_alignment = entries_to_alignment(x, width);
+      const int to_alignment = entries_to_alignment(x, alignment);
       head = columns < to_alignment ? static_cast<int>(columns) : to_alignment;
       wide_stores = y_stride == 1 && entries_to_alignment(y + head, width) == 0;
     }
@@ -75,9 +84,10 @@ struct ChunkedRow {
   /// The entry that thread `rank` holds beside its chunks, or -1: the head goes to the first
   /// threads, the tail to the ones behind the longest possible head.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t edge_column(int rank) const {
+    constexpr int longest_head = alignment - 1;
     if (rank < head) return rank;
-    const std::int64_t column = head + chunks * width + (rank - (width - 1));
-    return rank >= width - 1 && column < columns ? column : -1;
+    const std::int64_t column = head + chunks * width + (rank - longest_head);
+    return rank >= longest_head && column < columns ? column : -1;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION const T* x_chunk(std::int64_t chunk) const {
@@ -103,7 +113,7 @@ struct Tile {
   static constexpr int chains = 4;                // of operations that don't wait for one another
   static_assert(fill != Fill::scalar || width == 1);
   static_assert(fill != Fill::edges || threads >= 2 * (width - 1), "an edge entry needs a thread");
-  using Row = ChunkedRow<T, width, fill>;
+  using Row = ChunkedRow<T, width, fill, aligned_entries<T, width>(threads)>;
 
   T value[size];
   T edge;
@@ -153,7 +163,7 @@ struct Tile {
     }
     if constexpr (fill == Fill::edges) {
       T weight = T(0);
-      // only the threads of one warp can have one: the others skip the exponential
+      // only the threads of one or two warps can have one: the others skip the exponential
       if (edge != -Kokkos::Experimental::infinity_v<T>) weight = exp(edge);
       if constexpr (keep) edge = weight;
       partial[0] += weight;

@@ -7,6 +7,7 @@
 /// machine. Each team works on a share of each of its group's rows and merges its state with the
 /// others' through memory.
 
+#include <HeldShare.hpp>
 #include <OnlineSum.hpp>
 #include <Tile.hpp>
 #include <split/RowGroup.hpp>
@@ -25,6 +26,10 @@ class SplitTeam {
   using Group = RowGroup<Exec, T, Shape::threads, Shape::lanes>;
   using State = LogSumExpState<T>;
 
+  /// Each lane of a team looks at the state of one member.
+  static constexpr int max_members = Shape::threads * Shape::lanes;
+  static constexpr bool one_row_a_group = false;
+
   KOKKOS_FORCEINLINE_FUNCTION SplitTeam(const Member& member, const KernelArguments<T>& arguments,
                                         const SplitWorkspace& workspace, const SplitPlan& plan)
       : m_member(member),
@@ -35,48 +40,71 @@ class SplitTeam {
         m_share(plan.chunks_per_team),
         m_group(member, m_lane, workspace, plan) {}
 
-  /// All rows of the group. A round lags behind the next: while the group's states of one row are
-  /// on their way, each team sums its share of the next one, and the second read finds the row
-  /// still in the cache.
+  /// Rows of the group. A round lags behind the next: while the group's states of one row are on
+  /// their way, each team sums its share of the next one, and the second read finds the row still
+  /// in the cache.
   KOKKOS_FORCEINLINE_FUNCTION void run() {
-    sum_and_publish(0, 0);
-    if (there(1)) sum_and_publish(1, 1);
+    std::uint32_t row = m_group.own_row(0);
+    sum_and_publish(row, 0, 0u);
     State all;
     switch (m_group.settle(0, all)) {
       case Group::Outcome::left_out:
         break;
       case Group::Outcome::complete:
-        write(0, all);
-        for (std::uint32_t k = 1; there(k); ++k) {
-          typename Group::Look seen;
-          if (there(k + 1))
-            seen = sum_and_publish(k + 1, k + 1, k);
-          else
-            seen = m_group.look(k);
-          write(k, m_group.gather(k, seen));
-        }
+        run_complete(row, all);
         break;
       case Group::Outcome::closed:  // all over again, in larger shares
-        run_closed();
+        run_closed(own_rows);
     }
     m_group.leave();
   }
 
+  static std::size_t scratch_bytes(const SplitPlan&) { return Group::scratch_bytes(); }
+
+  /// The longest share that a team can have, given its scratch.
+  static std::int64_t most_chunks(std::size_t /*scratch*/) {
+    return std::numeric_limits<std::int64_t>::max();
+  }
+
  protected:
-  KOKKOS_FORCEINLINE_FUNCTION void run_closed() {
-    m_share = (m_arguments.problem.columns / Shape::width + m_group.members()) / m_group.members();
-    for (std::uint32_t k = 0; there(k); ++k) {
-      const std::uint32_t round = k + Group::first_slow_round;
-      sum_and_publish(k, round);
-      write(k, m_group.gather(round, m_group.look(round)));
+  /// Rows of a group that nobody claims: those whose numbers can't have come with a settled round.
+  static constexpr std::uint32_t own_rows = 3;
+
+  /// From the first row on, which is summed and whose states are merged to `all`.
+  KOKKOS_FORCEINLINE_FUNCTION void run_complete(std::uint32_t row, const State& all) {
+    std::uint32_t next = m_group.own_row(1);
+    std::uint32_t after = m_group.own_row(2);
+    if (there(next)) sum_and_publish(next, 1, m_group.claim_row(own_rows));
+    write(row, all);
+    for (std::uint32_t round = 1; there(next); ++round) {
+      row = next;
+      next = after;
+      const auto seen = there(next)
+                            ? sum_and_publish(next, round + 1, m_group.claim_row(own_rows), round)
+                            : m_group.look(round);
+      const auto gathered = m_group.gather(round, seen);
+      after = gathered.row;
+      write(row, gathered.state);
     }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_number(std::uint32_t k) const {
-    return m_arguments.first_row + m_group.number() + std::int64_t(k) * m_plan.groups;
+  /// All rows of a group that was closed, its first `own_rows` own ones before those that it
+  /// claims.
+  KOKKOS_FORCEINLINE_FUNCTION void run_closed(std::uint32_t own_rows) {
+    m_share = (m_arguments.problem.columns / Shape::width + m_group.members()) / m_group.members();
+    std::uint32_t row = m_group.own_row(0);
+    for (std::uint32_t k = 0; there(row); ++k) {
+      const std::uint32_t round = Group::first_slow_round + k;
+      const bool next_is_own = k + 1 < own_rows;
+      sum_and_publish(row, round, next_is_own ? 0u : m_group.claim_row(own_rows));
+      const auto gathered = m_group.gather(round, m_group.look(round));
+      write(row, gathered.state);
+      row = next_is_own ? m_group.own_row(k + 1) : gathered.row;
+    }
   }
-  KOKKOS_FORCEINLINE_FUNCTION bool there(std::uint32_t k) const {
-    return row_number(k) < m_arguments.problem.rows;
+
+  KOKKOS_FORCEINLINE_FUNCTION bool there(std::uint32_t row) const {
+    return row < m_arguments.problem.rows;
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin() const { return m_group.index() * m_share; }
   KOKKOS_FORCEINLINE_FUNCTION Row share_of(const RowPointers<T>& pointers) const {
@@ -86,12 +114,13 @@ class SplitTeam {
     return row;
   }
 
-  /// Forwards over the share of the group's row k. Looks at the states of an earlier round on the
-  /// way, where `look_at` is one.
-  KOKKOS_FORCEINLINE_FUNCTION typename Group::Look sum_and_publish(std::uint32_t k,
+  /// Forwards over the share of a row. Looks at the messages of an earlier round on the way, where
+  /// `look_at` is one.
+  KOKKOS_FORCEINLINE_FUNCTION typename Group::Look sum_and_publish(std::uint32_t r,
                                                                    std::uint32_t round,
+                                                                   std::uint32_t claimed,
                                                                    std::uint32_t look_at = 0) {
-    const Row row = share_of(m_arguments.row(row_number(k)));
+    const Row row = share_of(m_arguments.row(r));
     OnlineSum<Exp, T> sum;
     std::int64_t first = begin();
     do {  // once at least: the row's edge belongs to the first tile, even without a chunk
@@ -102,13 +131,13 @@ class SplitTeam {
     } while (first < row.end);
     typename Group::Look seen;
     if (look_at != 0) seen = m_group.look(look_at);
-    m_group.publish(round, merge_over_lanes<Shape::lanes>(m_member, sum.state()));
+    m_group.publish(round, merge_over_lanes<Shape::lanes>(m_member, sum.state()), claimed);
     return seen;
   }
 
-  /// Backwards over the share of the group's row k: its end is what the cache holds for sure.
-  KOKKOS_FORCEINLINE_FUNCTION void write(std::uint32_t k, const State& all) const {
-    const Row row = share_of(m_arguments.row(row_number(k)));
+  /// Backwards over the share of a row: its end is what the cache holds for sure.
+  KOKKOS_FORCEINLINE_FUNCTION void write(std::uint32_t r, const State& all) const {
+    const Row row = share_of(m_arguments.row(r));
     if constexpr (Output::one_value_a_row) {
       if (m_group.index() == 0 && m_rank == 0) *row.y = all.value();
     } else {
@@ -132,10 +161,80 @@ class SplitTeam {
   Group m_group;
 };
 
-/// The same with shares that fit the registers: a share is read once, and waits there for the
-/// states of the others.
+/// The same with shares that are held on chip, so that they are read once. While a team waits for
+/// the states of the others, the other teams of its multiprocessor load or store.
 template <class Exec, class T, Operation operation, class Shape>
-class SplitRegistersTeam : public SplitTeam<Exec, T, operation, Shape> {
+class SplitHeldTeam : public SplitTeam<Exec, T, operation, Shape> {
+ public:
+  using Base = SplitTeam<Exec, T, operation, Shape>;
+  using Held = HeldShare<Exec, T, operation, Shape>;
+  using typename Base::Group;
+  using typename Base::Member;
+  using typename Base::Row;
+  using typename Base::State;
+
+  KOKKOS_FORCEINLINE_FUNCTION SplitHeldTeam(const Member& member,
+                                            const KernelArguments<T>& arguments,
+                                            const SplitWorkspace& workspace, const SplitPlan& plan)
+      : Base(member, arguments, workspace, plan), m_held(member, plan.chunks_per_team) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION void run() {
+    std::uint32_t row = this->m_group.own_row(0);
+    load_and_publish(row, 0, 0u);
+    State all;
+    std::uint32_t next = this->m_group.own_row(1);
+    switch (this->m_group.settle(0, all)) {
+      case Group::Outcome::left_out:
+        break;
+      case Group::Outcome::complete:
+        for (std::uint32_t round = 1; this->there(next); ++round) {
+          store(row, all);
+          row = next;
+          load_and_publish(row, round, this->m_group.claim_row(own_rows));
+          const auto gathered = this->m_group.gather(round, this->m_group.look(round));
+          all = gathered.state;
+          next = gathered.row;
+        }
+        this->m_group.leave();  // on its way beside the last stores
+        store(row, all);
+        return;
+      case Group::Outcome::closed:
+        this->run_closed(own_rows);
+    }
+    this->m_group.leave();
+  }
+
+  static std::size_t scratch_bytes(const SplitPlan& plan) {
+    return Group::scratch_bytes() + Held::scratch_bytes(plan.chunks_per_team);
+  }
+  static std::int64_t most_chunks(std::size_t scratch) {
+    return Held::most_chunks(scratch - Group::scratch_bytes());
+  }
+
+ private:
+  static constexpr std::uint32_t own_rows = 2;
+
+  KOKKOS_FORCEINLINE_FUNCTION Row share(std::uint32_t r) const {  // takes one outer axis alone
+    return this->share_of(this->m_arguments.row_of_one_axis(r));
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void load_and_publish(std::uint32_t r, std::uint32_t round,
+                                                    std::uint32_t claimed) {
+    const State mine = m_held.load(this->m_arguments, share(r), this->begin(), this->m_rank);
+    this->m_group.publish(round, merge_over_lanes<Shape::lanes>(this->m_member, mine), claimed);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void store(std::uint32_t r, const State& all) const {
+    m_held.store(share(r), this->begin(), this->m_rank, all, this->m_arguments.empty_rows);
+  }
+
+  Held m_held;
+};
+
+/// The same for rows so few that each group has one, and so short that a team holds its share in
+/// registers: the shortest way from the load to the store.
+template <class Exec, class T, Operation operation, class Shape>
+class SplitOnceTeam : public SplitTeam<Exec, T, operation, Shape> {
  public:
   using Base = SplitTeam<Exec, T, operation, Shape>;
   using Base::Base;
@@ -143,78 +242,41 @@ class SplitRegistersTeam : public SplitTeam<Exec, T, operation, Shape> {
   using typename Base::Group;
   using typename Base::Output;
   using typename Base::Piece;
-  using typename Base::Row;
   using typename Base::State;
 
+  /// Many small teams wait for one another longer than few large ones (128 lanes: 32 teams, 256
+  /// lanes: 128 teams, by measurements on an H200).
+  static constexpr int max_members = std::max(1, Base::max_members* Base::max_members / 512);
+  static constexpr bool one_row_a_group = true;
+
   KOKKOS_FORCEINLINE_FUNCTION void run() {
-    Stage a, b;
-    load_and_publish(a, 0);
-    State all;
-    switch (this->m_group.settle(0, all)) {
-      case Group::Outcome::left_out:
-        break;
-      case Group::Outcome::complete:
-        if (!this->there(1)) {
-          this->m_group.leave();
-          store(a, 0, all);
-          return;
-        }
-        load_and_publish(b, 1);
-        store(a, 0, all);
-        for (std::uint32_t k = 1;;) {
-          if (!turn(b, a, k++)) return;
-          if (!turn(a, b, k++)) return;
-        }
-      case Group::Outcome::closed:
-        this->run_closed();
-    }
-    this->m_group.leave();
-  }
-
- private:
-  struct Stage {
-    Piece piece;
-    T reference;
-  };
-
-  KOKKOS_FORCEINLINE_FUNCTION Row
-  row(std::uint32_t k) const {  // `split` takes one outer axis alone
-    return this->share_of(this->m_arguments.row_of_one_axis(this->row_number(k)));
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION typename Group::Look load_and_publish(Stage& stage, std::uint32_t k) {
     constexpr int lanes = Shape::lanes;
-    stage.piece.load(this->m_arguments, row(k), this->begin(), this->m_rank);
-    const T max = max_over_lanes<lanes>(this->m_member,
-                                        stage.piece.max(-Kokkos::Experimental::infinity_v<T>));
-    stage.reference = Exp::reference(max);
-    const T sum = stage.piece.template sum<Output::keeps_weights>(Exp(stage.reference));
-    typename Group::Look seen;
-    if (k > 1) seen = this->m_group.look(k - 1);
-    this->m_group.publish(k, {stage.reference, sum_over_lanes<lanes>(this->m_member, sum)});
-    return seen;
+    const auto row = this->share_of(this->m_arguments.row_of_one_axis(this->m_group.own_row(0)));
+    Piece piece;
+    piece.load(this->m_arguments, row, this->begin(), this->m_rank);
+    const T max =
+        max_over_lanes<lanes>(this->m_member, piece.max(-Kokkos::Experimental::infinity_v<T>));
+    const T reference = Exp::reference(max);
+    const T sum = piece.template sum<Output::keeps_weights>(Exp(reference));
+    this->m_group.publish(0, {reference, sum_over_lanes<lanes>(this->m_member, sum)}, 0u);
+    State all;
+    const auto outcome = this->m_group.settle(0, all);
+    if (outcome == Group::Outcome::closed) this->run_closed(1);
+    this->m_group.leave();
+    if (outcome == Group::Outcome::complete)
+      piece.store(row, this->begin(), this->m_rank,
+                  Output(all, reference, this->m_arguments.empty_rows));
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void store(const Stage& stage, std::uint32_t k,
-                                         const State& all) const {
-    stage.piece.store(row(k), this->begin(), this->m_rank,
-                      Output(all, stage.reference, this->m_arguments.empty_rows));
-  }
-
-  /// Row k waits in `now`. False if it is the last one.
-  KOKKOS_FORCEINLINE_FUNCTION bool turn(Stage& now, Stage& next, std::uint32_t k) {
-    const bool last = !this->there(k + 1);
-    const auto seen = last ? this->m_group.look(k) : load_and_publish(next, k + 1);
-    const State all = this->m_group.gather(k, seen);
-    if (last) this->m_group.leave();
-    store(now, k, all);
-    return !last;
-  }
+  static std::int64_t most_chunks(std::size_t /*scratch*/) { return Piece::chunks; }
 };
 
 /// The kernel of a kind of team.
 template <class Team, class T>
 struct SplitKernel {
+  static constexpr int max_members = Team::max_members;
+  static constexpr bool one_row_a_group = Team::one_row_a_group;
+
   KernelArguments<T> arguments;
   SplitWorkspace workspace;
   SplitPlan plan;
@@ -223,16 +285,21 @@ struct SplitKernel {
     Team(member, arguments, workspace, plan).run();
   }
 
-  static std::size_t scratch_bytes() { return Team::Group::scratch_bytes(); }
+  static std::size_t scratch_bytes(const SplitPlan& plan) { return Team::scratch_bytes(plan); }
+  static std::int64_t most_chunks(std::size_t scratch) { return Team::most_chunks(scratch); }
 };
 
 /// Rows of any length.
 template <class Exec, class T, Operation operation, class Shape>
 using SplitOnlineKernel = SplitKernel<SplitTeam<Exec, T, operation, Shape>, T>;
 
-/// Rows that a group of teams can hold in registers.
+/// Rows that a group of teams can hold in registers and scratch.
 template <class Exec, class T, Operation operation, class Shape>
-using SplitRegistersKernel = SplitKernel<SplitRegistersTeam<Exec, T, operation, Shape>, T>;
+using SplitHeldKernel = SplitKernel<SplitHeldTeam<Exec, T, operation, Shape>, T>;
+
+/// As many rows as there are groups, which hold them in registers.
+template <class Exec, class T, Operation operation, class Shape>
+using SplitOnceKernel = SplitKernel<SplitOnceTeam<Exec, T, operation, Shape>, T>;
 
 }  // namespace KokkosSoftmax::Impl
 

@@ -13,13 +13,13 @@
 namespace KokkosSoftmax::Impl {
 
 /// How a launch is divided: group g has the teams [g * teams_per_row, (g + 1) * teams_per_row) of
-/// the league and works on the rows g, g + groups, ...
+/// the league, and works on the rows g, g + groups, ... first and then on rows that it claims.
 struct SplitPlan {
   int groups = 1;
   int teams_per_row = 1;
   std::int64_t chunks_per_team = 0;  // of a row, where the group is complete
-  std::uint32_t rounds = 1;          // rows a group, rounded up
-  std::uint32_t patience = 0;        // polls until a group is closed
+  std::uint32_t rows = 1;
+  std::uint32_t patience = 0;  // polls until a group is closed
 };
 
 /// Loads and stores that other teams see; each word is valid by itself, so that no order is needed.
@@ -34,33 +34,45 @@ KOKKOS_FORCEINLINE_FUNCTION void poke(Word* word, Word value) {
   KOKKOS_IF_ON_HOST((Kokkos::atomic_store(word, value);))
 }
 
-/// A LogSumExpState as words of 32 bits beside a tag of 32 bits, so that a reader knows of each
-/// word whether it is the one it waits for.
+/// What a team tells its group in a round.
 template <class T>
-struct TaggedState {
-  static constexpr int words = sizeof(LogSumExpState<T>) / sizeof(std::uint32_t);
-  static_assert(words <= SplitWorkspace::words_per_state);
+struct RoundMessage {
+  LogSumExpState<T> state;
+  std::uint32_t row = 0;  // of a later round; in the message of the group's first team
+};
+
+/// A message as words of 32 bits beside a tag of 32 bits, so that a reader knows of each word
+/// whether it is the one it waits for.
+template <class T>
+struct TaggedMessage {
+  static constexpr int state_words = sizeof(LogSumExpState<T>) / sizeof(std::uint32_t);
+  static constexpr int words = state_words + 1;
+  static_assert(words <= SplitWorkspace::words_per_message);
   struct Halves {
-    std::uint32_t half[words];
+    std::uint32_t half[state_words];
   };
 
   KOKKOS_FORCEINLINE_FUNCTION static void publish(std::uint64_t* to, std::uint32_t tag,
-                                                  const LogSumExpState<T>& state) {
-    const auto halves = Kokkos::bit_cast<Halves>(state);
-    for (int w = 0; w < words; ++w) poke(to + w, std::uint64_t(tag) << 32 | halves.half[w]);
+                                                  const RoundMessage<T>& message) {
+    const std::uint64_t high = std::uint64_t(tag) << 32;
+    const auto halves = Kokkos::bit_cast<Halves>(message.state);
+    for (int w = 0; w < state_words; ++w) poke(to + w, high | halves.half[w]);
+    poke(to + state_words, high | message.row);
   }
 
   /// False where a word isn't there yet.
   KOKKOS_FORCEINLINE_FUNCTION static bool read(const std::uint64_t* from, std::uint32_t tag,
-                                               LogSumExpState<T>& state) {
-    Halves halves;
+                                               RoundMessage<T>& message) {
+    std::uint32_t half[words];
     bool there = true;
     for (int w = 0; w < words; ++w) {
       const std::uint64_t word = peek(from + w);
       there = there && static_cast<std::uint32_t>(word >> 32) == tag;
-      halves.half[w] = static_cast<std::uint32_t>(word);
+      half[w] = static_cast<std::uint32_t>(word);
     }
-    state = Kokkos::bit_cast<LogSumExpState<T>>(halves);
+    Halves halves;
+    for (int w = 0; w < state_words; ++w) halves.half[w] = half[w];
+    message = {Kokkos::bit_cast<LogSumExpState<T>>(halves), half[state_words]};
     return there;
   }
 };
@@ -83,17 +95,33 @@ class RowGroup {
         m_number(member.league_rank() / plan.teams_per_row),
         m_index(member.league_rank() - m_number * plan.teams_per_row),
         m_members(plan.teams_per_row),
-        m_states(member.team_scratch(0), 4 * threads) {
+        m_states(member.team_scratch(0), 4 * threads),
+        m_rows(member.team_scratch(0), 2) {
     if (is_first()) m_arrival = Kokkos::atomic_fetch_add(group_word(), 1u);
     m_epoch = peek(m_space.epoch);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION int number() const { return m_number; }
   KOKKOS_FORCEINLINE_FUNCTION int index() const { return m_index; }
   KOKKOS_FORCEINLINE_FUNCTION int members() const { return m_members; }
 
-  /// Merges the states of the team's threads and shows them to the group as its part of `round`.
-  KOKKOS_FORCEINLINE_FUNCTION void publish(std::uint32_t round, const State& mine) {
+  /// The group's k-th row where nobody has to claim it.
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t own_row(std::uint32_t k) const {
+    return static_cast<std::uint32_t>(m_number) + k * static_cast<std::uint32_t>(m_plan.groups);
+  }
+
+  /// Claims a row behind the groups' `own_rows` own ones, in the first lane of the group's first
+  /// team. Multiprocessors differ in the bandwidth that they get: groups that are fast take more
+  /// rows.
+  KOKKOS_FORCEINLINE_FUNCTION std::uint32_t claim_row(std::uint32_t own_rows) const {
+    if (!is_first() || m_index != 0) return 0u;
+    return own_rows * static_cast<std::uint32_t>(m_plan.groups) +
+           Kokkos::atomic_fetch_add(m_space.claimed, 1u);
+  }
+
+  /// Merges the states of the team's threads and shows them to the group as its part of `round`,
+  /// beside what claim_row gave.
+  KOKKOS_FORCEINLINE_FUNCTION void publish(std::uint32_t round, const State& mine,
+                                           std::uint32_t claimed_row) {
     const int buffer = static_cast<int>(round % 2) * threads;
     if (m_lane == 0) m_states(buffer + m_member.team_rank()) = mine;
     m_member.team_barrier();
@@ -102,25 +130,26 @@ class RowGroup {
     if (m_lane < threads) part = m_states(buffer + m_lane);
     const State merged = merge_over_lanes<lanes>(m_member, part);
     if (m_lane == 0 && !is_closed_word(m_arrival))
-      TaggedState<T>::publish(words(m_index, round), tag(round), merged);
+      TaggedMessage<T>::publish(words(m_index, round), tag(round), {merged, claimed_row});
   }
 
-  /// What this lane sees of the round's states.
+  /// What this lane sees of the round's messages.
   struct Look {
-    State part;
+    RoundMessage<T> part;
     bool there = true;
   };
   KOKKOS_FORCEINLINE_FUNCTION Look look(std::uint32_t round) const {
     Look seen;
     const int member = member_of_lane();
     if (member < m_members)
-      seen.there = TaggedState<T>::read(words(member, round), tag(round), seen.part);
+      seen.there = TaggedMessage<T>::read(words(member, round), tag(round), seen.part);
     return seen;
   }
 
-  /// The states of all members merged. Only for a group that is known to be complete or closed.
-  /// `seen` is an earlier look at the round: a look after many loads is answered after them.
-  KOKKOS_FORCEINLINE_FUNCTION State gather(std::uint32_t round, Look seen) {
+  /// The states of all members merged, and the row that came with them. Only for a group that is
+  /// known to be complete or closed. `seen` is an earlier look at the round: a look after many
+  /// loads is answered after them.
+  KOKKOS_FORCEINLINE_FUNCTION RoundMessage<T> gather(std::uint32_t round, Look seen) {
     while (!seen.there) seen = look(round);
     return merge_over_group(round, seen.part);
   }
@@ -154,9 +183,9 @@ class RowGroup {
     if (Kokkos::atomic_fetch_add(m_space.finished, 1u) != teams - 1) return;
     for (int g = 0; g < m_plan.groups; ++g) poke(m_space.groups + g, 0u);
     poke(m_space.finished, 0u);
-    // rounds of the fast way, the slow way starts behind at most two of them
-    std::uint32_t epoch = m_epoch + m_plan.rounds + first_slow_round;
-    if (epoch > max_epoch) {  // before tags come round
+    poke(m_space.claimed, 0u);
+    std::uint32_t epoch = m_epoch + m_plan.rows + first_slow_round;  // no group has more rounds
+    if (epoch > max_epoch) {                                         // before tags come round
       const int words = m_space.max_teams * SplitWorkspace::words_per_team;
       for (int w = 0; w < words; ++w) poke(m_space.words + w, std::uint64_t(0));
       epoch = 0;
@@ -165,11 +194,16 @@ class RowGroup {
   }
 
   /// Rounds of the fast way that can have been published when a group is found closed.
-  static constexpr std::uint32_t first_slow_round = 2;
+  static constexpr std::uint32_t first_slow_round = 1;
 
-  static std::size_t scratch_bytes() { return ScratchStates<Exec, T>::shmem_size(4 * threads); }
+  static std::size_t scratch_bytes() {
+    return ScratchStates<Exec, T>::shmem_size(4 * threads) + ScratchRows::shmem_size(2);
+  }
 
  private:
+  using ScratchRows = Kokkos::View<std::uint32_t*, typename Exec::scratch_memory_space,
+                                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
   // A group's word: arrivals in the low half; the closing team puts the number of members into the
   // high half, with the highest bit.
   static constexpr std::uint32_t closed_bit = 0x80000000u;
@@ -198,7 +232,7 @@ class RowGroup {
     // the members' states side by side, so that a vector's lanes read few sectors
     const std::int64_t group = std::int64_t(m_number) * m_plan.teams_per_row;
     return m_space.words + group * SplitWorkspace::words_per_team +
-           (place * m_plan.teams_per_row + member) * TaggedState<T>::words;
+           (place * m_plan.teams_per_row + member) * TaggedMessage<T>::words;
   }
 
   /// Closes the group unless all its teams have arrived or it is closed already; the group's word
@@ -218,17 +252,19 @@ class RowGroup {
 
   /// One barrier: every thread gets the merged state of the group. Only the threads that have a
   /// member's state in one of their lanes bring something.
-  KOKKOS_FORCEINLINE_FUNCTION State merge_over_group(std::uint32_t round, const State& part) {
-    const int buffer = (2 + static_cast<int>(round % 2)) * threads;
+  KOKKOS_FORCEINLINE_FUNCTION RoundMessage<T> merge_over_group(std::uint32_t round,
+                                                               const RoundMessage<T>& part) {
+    const int parity = static_cast<int>(round % 2);
+    const int buffer = (2 + parity) * threads;
     const int parts = (m_members + lanes - 1) / lanes;
     if (m_member.team_rank() < parts) {
-      const State merged = merge_over_lanes<lanes>(m_member, part);
+      const State merged = merge_over_lanes<lanes>(m_member, part.state);
       if (m_lane == 0) m_states(buffer + m_member.team_rank()) = merged;
     }
+    if (is_first()) m_rows(parity) = part.row;
     m_member.team_barrier();
-    State all = m_states(buffer);
-    if (parts > 1) all = merge_parts(buffer, parts);
-    return all;
+    const State all = parts > 1 ? merge_parts(buffer, parts) : m_states(buffer);
+    return {all, m_rows(parity)};
   }
 
   /// For groups of more members than a vector has lanes.
@@ -240,11 +276,9 @@ class RowGroup {
 
   /// The team's threads bring together what each has found: closed if one has found that.
   KOKKOS_FORCEINLINE_FUNCTION Outcome agree(std::uint32_t round, std::uint32_t closed_word,
-                                            const State& part, State& result) {
-    result = merge_over_group(round, part);
-    Kokkos::View<std::uint32_t*, typename Exec::scratch_memory_space,
-                 Kokkos::MemoryTraits<Kokkos::Unmanaged>>
-        found(reinterpret_cast<std::uint32_t*>(m_states.data()), threads + 1);
+                                            const RoundMessage<T>& part, State& result) {
+    result = merge_over_group(round, part).state;
+    ScratchRows found(reinterpret_cast<std::uint32_t*>(m_states.data()), threads + 1);
     m_member.team_barrier();
     if (m_lane == 0) found(m_member.team_rank()) = closed_word;
     if (is_first()) found(threads) = m_arrival;
@@ -271,6 +305,7 @@ class RowGroup {
   std::uint32_t m_arrival = 0;  // the group's word before this team arrived; in the first lane
   std::uint32_t m_epoch;
   ScratchStates<Exec, T> m_states;
+  ScratchRows m_rows;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -11,18 +11,19 @@
 namespace KokkosSoftmax::Impl {
 
 /// The memory through which the teams of a launch meet. Every launch finds it and leaves it with
-/// `finished` and all `groups` zero, and an `epoch` above every tag in `words`, so that nothing has
-/// to be cleared in between (see docs/split.md).
+/// `finished`, `claimed` and all `groups` zero, and an `epoch` above every tag in `words`, so that
+/// nothing has to be cleared in between (see docs/split.md).
 struct SplitWorkspace {
   /// Words of a team: two rings of `ring` rounds, for the fast and the slow way of RowGroup.
   static constexpr int ring = 4;
-  static constexpr int words_per_state = 4;
-  static constexpr int words_per_team = 2 * ring * words_per_state;
+  static constexpr int words_per_message = 5;
+  static constexpr int words_per_team = 2 * ring * words_per_message;
 
   std::uint32_t* finished = nullptr;  // teams that have left
   std::uint32_t* epoch = nullptr;     // tags of this launch are above it
+  std::uint32_t* claimed = nullptr;   // rows that groups have claimed
   std::uint32_t* groups = nullptr;    // one word a group, see RowGroup
-  std::uint64_t* words = nullptr;     // tagged halves of states, words_per_team a team
+  std::uint64_t* words = nullptr;     // tagged halves of messages, words_per_team a team
   int max_teams = 0;
 };
 
@@ -48,13 +49,13 @@ class SplitWorkspaces {
    public:
     explicit Allocation(const Exec& exec)
         : m_max_teams(max_split_teams(exec)),
-          m_counters(Kokkos::view_alloc(exec, "KokkosSoftmax::split counters"), 2 + m_max_teams),
+          m_counters(Kokkos::view_alloc(exec, "KokkosSoftmax::split counters"), 3 + m_max_teams),
           m_words(Kokkos::view_alloc(exec, "KokkosSoftmax::split words"),
                   static_cast<std::size_t>(m_max_teams) * SplitWorkspace::words_per_team) {}
 
     SplitWorkspace pointers() const {
       std::uint32_t* counters = m_counters.data();
-      return {counters, counters + 1, counters + 2, m_words.data(), m_max_teams};
+      return {counters, counters + 1, counters + 2, counters + 3, m_words.data(), m_max_teams};
     }
 
    private:

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HELDSHARE_HPP
+#define KOKKOSSOFTMAX_SRC_HELDSHARE_HPP
+
+#include <Epilogue.hpp>
+#include <OnlineSum.hpp>
+#include <Tile.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// A share of a row that a team reads once and holds until the row's state is known: the first tile
+/// in registers, the chunks behind it parked in the team's level-0 scratch. Each lane reads back
+/// only what it has parked, so that no barrier is needed. A tile's weights stand against the
+/// largest entry that its lane had seen by then.
+template <class Exec, class T, Operation operation, class Shape>
+class HeldShare {
+ public:
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+  using Piece = Tile<T, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+  using Row = typename Piece::Row;
+  using Output = Epilogue<operation, T>;
+  using Exp = typename Output::Exp;
+
+  /// For shares of up to `chunks` chunks.
+  KOKKOS_FORCEINLINE_FUNCTION HeldShare(const Member& member, std::int64_t chunks)
+      : m_parked(parked(chunks)),
+        m_places(member.team_scratch(0), m_parked),
+        m_references(member.team_scratch(0), references(m_parked)) {}
+
+  /// Reads the chunks from number `begin` to the row's end; this lane's state.
+  KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> load(const KernelArguments<T>& arguments,
+                                                     const Row& row, std::int64_t begin, int rank) {
+    OnlineSum<Exp, T> sum;
+    for (int t = tiles(row, begin) - 1; t > 0; --t) {
+      Piece piece;
+      piece.load(arguments, row, begin + t * Piece::chunks, rank);
+      sum.template add<Output::keeps_weights>(piece);
+      park(piece, sum.reference(), t, rank);
+    }
+    m_tile.load(arguments, row, begin, rank);
+    sum.template add<Output::keeps_weights>(m_tile);
+    m_reference = sum.reference();
+    return sum.state();
+  }
+
+  /// Writes the output of the same chunks, given the row's state.
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t begin, int rank,
+                                         const LogSumExpState<T>& all, EmptyRows empty_rows) const {
+    m_tile.store(row, begin, rank, Output(all, m_reference, empty_rows));
+    for (int t = 1; t < tiles(row, begin); ++t) {
+      Piece piece;
+      const Output output(all, fetch(piece, t, rank), empty_rows);
+      piece.store(row, begin + t * Piece::chunks, rank, output);
+    }
+  }
+
+  static std::size_t scratch_bytes(std::int64_t chunks) {
+    return Places::shmem_size(parked(chunks)) + References::shmem_size(references(parked(chunks)));
+  }
+
+  /// The most chunks that a share can have with so much scratch, alignment left out.
+  static std::int64_t most_chunks(std::size_t scratch) {
+    constexpr std::size_t bytes_a_tile =
+        Piece::chunks * sizeof(Place) + (parks_references ? Piece::threads * sizeof(T) : 0);
+    const std::int64_t whole_tiles = static_cast<std::int64_t>(scratch / bytes_a_tile);
+    const std::size_t left = scratch % bytes_a_tile;
+    constexpr std::size_t of_references = parks_references ? Piece::threads * sizeof(T) : 0;
+    return (1 + whole_tiles) * Piece::chunks +
+           (left > of_references ? static_cast<std::int64_t>((left - of_references) / sizeof(Place))
+                                 : 0);
+  }
+
+ private:
+  static constexpr bool parks_references = Output::keeps_weights;
+  using Place = Chunk<T, Shape::width>;
+  template <class Value>
+  using Scratch = Kokkos::View<Value*, typename Exec::scratch_memory_space,
+                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using Places = Scratch<Place>;
+  using References = Scratch<T>;
+
+  /// Chunks and references in scratch.
+  KOKKOS_FORCEINLINE_FUNCTION static int parked(std::int64_t chunks) {
+    if constexpr (Output::one_value_a_row) return 0;  // summed and forgotten
+    return chunks > Piece::chunks ? static_cast<int>(chunks - Piece::chunks) : 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static int references(int parked) {
+    return parks_references ? (parked + Piece::chunks - 1) / Piece::chunks * Piece::threads : 0;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION static int tiles(const Row& row, std::int64_t begin) {
+    return static_cast<int>((row.end - begin + Piece::chunks - 1) / Piece::chunks);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void park(const Piece& piece, T reference, int tile, int rank) const {
+    if constexpr (Output::one_value_a_row) return;
+    const int first = (tile - 1) * Piece::chunks + rank;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < Piece::items; ++i) {
+      if (first + i * Piece::threads >= m_parked) continue;
+      Place place;
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < Shape::width; ++k) place.entry[k] = piece.value[i * Shape::width + k];
+      m_places(first + i * Piece::threads) = place;
+    }
+    if constexpr (parks_references) m_references((tile - 1) * Piece::threads + rank) = reference;
+  }
+
+  /// The tile's reference.
+  KOKKOS_FORCEINLINE_FUNCTION T fetch(Piece& piece, int tile, int rank) const {
+    const int first = (tile - 1) * Piece::chunks + rank;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < Piece::items; ++i) {
+      Place place{};
+      if (first + i * Piece::threads < m_parked) place = m_places(first + i * Piece::threads);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < Shape::width; ++k) piece.value[i * Shape::width + k] = place.entry[k];
+    }
+    piece.edge = T(0);  // is in the first tile
+    if constexpr (parks_references)
+      return m_references((tile - 1) * Piece::threads + rank);
+    else
+      return T(0);
+  }
+
+  int m_parked;
+  Places m_places;
+  References m_references;
+  Piece m_tile;
+  T m_reference;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
