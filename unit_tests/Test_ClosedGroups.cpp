@@ -28,7 +28,8 @@ class ClosedGroups : public ::testing::Test {
 
   template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel>
   static void expect_right(std::size_t count, int teams_per_row, int groups, bool in_place) {
-    using K = Kernel<Exec, T, KokkosSoftmax::Impl::Operation::softmax, Shape>;
+    using K = Kernel<Exec, KokkosSoftmax::Impl::ValueTypes<T>,
+                     KokkosSoftmax::Impl::Operation::softmax, Shape>;
     const Exec exec;
     const std::size_t columns = static_cast<std::size_t>(tile * teams_per_row - Shape::width);
     const auto& sample = normal_sample<T>(count, columns);
@@ -50,7 +51,8 @@ class ClosedGroups : public ::testing::Test {
                                                       Shape::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(K::scratch_bytes()));
     Kokkos::parallel_for("Test::closed_groups", policy,
-                         K{KokkosSoftmax::Impl::KernelArguments<T>(problem, Options{}),
+                         K{KokkosSoftmax::Impl::KernelArguments<KokkosSoftmax::Impl::ValueTypes<T>>(
+                               problem, Options{}),
                            KokkosSoftmax::Impl::SplitWorkspaces<Exec>::of(exec), plan});
     exec.fence();
     EXPECT_TRUE(check_output(c, sample.rows, sample.expected, in_place ? x : y));

@@ -11,10 +11,11 @@ namespace KokkosSoftmax::Impl {
 /// A row in the level-0 scratch memory of a team: its tiles go through registers, and are parked in
 /// scratch between the passes. Each lane reads back only what it wrote, so that nothing but the
 /// merge of the states needs a barrier.
-template <class Exec, class T, Operation operation, class Shape>
+template <class Exec, class V, Operation operation, class Shape>
 struct FusedScratchKernel {
+  using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Piece = Tile<T, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+  using Piece = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
   using Row = typename Piece::Row;
   using Places = Kokkos::View<Chunk<T, Shape::width>*, typename Exec::scratch_memory_space,
                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -22,7 +23,7 @@ struct FusedScratchKernel {
   using Exp = typename Output::Exp;
   static constexpr int rows_per_team = 1;
 
-  KernelArguments<T> arguments;
+  KernelArguments<V> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     constexpr int lanes = Shape::lanes;
@@ -58,7 +59,7 @@ struct FusedScratchKernel {
 
     const Output output(all, mine.max, arguments.empty_rows);
     if constexpr (Output::one_value_a_row) {
-      if (rank == 0) *row.y = output.value;
+      if (rank == 0) *row.y = static_cast<typename V::Y>(output.value);
     } else {
       for (int t = 0; t < tiles; ++t)
         fetch(places, t, rank, edge).store(row, t * Piece::chunks, rank, output);

@@ -14,18 +14,19 @@
 namespace KokkosSoftmax::Impl {
 
 /// A team's share of the rows of its group.
-template <class Exec, class T, Operation operation, class Shape>
+template <class Exec, class V, Operation operation, class Shape>
 class SplitTeam {
  public:
+  using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Piece = Tile<T, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+  using Piece = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, T>;
   using Exp = typename Output::Exp;
   using Group = RowGroup<Exec, T, Shape::threads, Shape::lanes>;
   using State = LogSumExpState<T>;
 
-  KOKKOS_FORCEINLINE_FUNCTION SplitTeam(const Member& member, const KernelArguments<T>& arguments,
+  KOKKOS_FORCEINLINE_FUNCTION SplitTeam(const Member& member, const KernelArguments<V>& arguments,
                                         const SplitWorkspace& workspace, const SplitPlan& plan)
       : m_member(member),
         m_arguments(arguments),
@@ -79,7 +80,7 @@ class SplitTeam {
     return row_number(k) < m_arguments.problem.rows;
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin() const { return m_group.index() * m_share; }
-  KOKKOS_FORCEINLINE_FUNCTION Row share_of(const RowPointers<T>& pointers) const {
+  KOKKOS_FORCEINLINE_FUNCTION Row share_of(const RowPointers<V>& pointers) const {
     Row row(m_arguments, pointers);
     const std::int64_t end = begin() + m_share;
     if (end < row.end) row.end = end;
@@ -110,7 +111,7 @@ class SplitTeam {
   KOKKOS_FORCEINLINE_FUNCTION void write(std::uint32_t k, const State& all) const {
     const Row row = share_of(m_arguments.row(row_number(k)));
     if constexpr (Output::one_value_a_row) {
-      if (m_group.index() == 0 && m_rank == 0) *row.y = all.value();
+      if (m_group.index() == 0 && m_rank == 0) *row.y = static_cast<typename V::Y>(all.value());
     } else {
       const EntryEpilogue<Output, T> output(all, m_arguments.empty_rows);
       const std::int64_t tiles = (row.end - begin() + Piece::chunks - 1) / Piece::chunks;
@@ -124,7 +125,7 @@ class SplitTeam {
   }
 
   const Member& m_member;
-  const KernelArguments<T>& m_arguments;
+  const KernelArguments<V>& m_arguments;
   const SplitPlan& m_plan;
   int m_lane;
   int m_rank;
@@ -134,10 +135,10 @@ class SplitTeam {
 
 /// The same with shares that fit the registers: a share is read once, and waits there for the
 /// states of the others.
-template <class Exec, class T, Operation operation, class Shape>
-class SplitRegistersTeam : public SplitTeam<Exec, T, operation, Shape> {
+template <class Exec, class V, Operation operation, class Shape>
+class SplitRegistersTeam : public SplitTeam<Exec, V, operation, Shape> {
  public:
-  using Base = SplitTeam<Exec, T, operation, Shape>;
+  using Base = SplitTeam<Exec, V, operation, Shape>;
   using Base::Base;
   using typename Base::Exp;
   using typename Base::Group;
@@ -145,6 +146,7 @@ class SplitRegistersTeam : public SplitTeam<Exec, T, operation, Shape> {
   using typename Base::Piece;
   using typename Base::Row;
   using typename Base::State;
+  using typename Base::T;
 
   KOKKOS_FORCEINLINE_FUNCTION void run() {
     Stage a, b;
@@ -213,9 +215,9 @@ class SplitRegistersTeam : public SplitTeam<Exec, T, operation, Shape> {
 };
 
 /// The kernel of a kind of team.
-template <class Team, class T>
+template <class Team, class V>
 struct SplitKernel {
-  KernelArguments<T> arguments;
+  KernelArguments<V> arguments;
   SplitWorkspace workspace;
   SplitPlan plan;
 
@@ -227,12 +229,12 @@ struct SplitKernel {
 };
 
 /// Rows of any length.
-template <class Exec, class T, Operation operation, class Shape>
-using SplitOnlineKernel = SplitKernel<SplitTeam<Exec, T, operation, Shape>, T>;
+template <class Exec, class V, Operation operation, class Shape>
+using SplitOnlineKernel = SplitKernel<SplitTeam<Exec, V, operation, Shape>, V>;
 
 /// Rows that a group of teams can hold in registers.
-template <class Exec, class T, Operation operation, class Shape>
-using SplitRegistersKernel = SplitKernel<SplitRegistersTeam<Exec, T, operation, Shape>, T>;
+template <class Exec, class V, Operation operation, class Shape>
+using SplitRegistersKernel = SplitKernel<SplitRegistersTeam<Exec, V, operation, Shape>, V>;
 
 }  // namespace KokkosSoftmax::Impl
 
