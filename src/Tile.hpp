@@ -129,12 +129,11 @@ struct Tile {
       load_chunks(arguments, left, p, width);  // inlined: immediate offsets
     else
       load_chunks(arguments, left, p, row.x_stride);
-    edge = -Kokkos::Experimental::infinity_v<T>;
+    edge = static_cast<T>(arguments.nothing);
     if constexpr (fill == Fill::edges) {
       const std::int64_t column = first == 0 ? row.edge_column(rank) : -1;
-      X entry = arguments.nothing;
-      if (column >= 0) entry = row.x[column];
-      edge = arguments.load(entry);
+      if (column >= 0) edge = static_cast<T>(row.x[column]);
+      edge = arguments.scale * edge;
     }
   }
 
