@@ -33,11 +33,12 @@ template <class C>
 class HalfTypes : public ::testing::Test {
  protected:
   static void expect_right(const Rows<typename C::value>& rows, const Expected& expected,
-                           Options options) {
+                           const Options& options) {
     for (const Function function : all_functions)
       for (const int axis : {0, 1}) {
-        options.axis = axis;
-        EXPECT_TRUE(check_matrix<C>({.function = function, .options = options}, rows, expected));
+        Case c{.function = function, .options = options};
+        c.options.axis = axis;
+        EXPECT_TRUE(check_matrix<C>(c, rows, expected));
       }
   }
 };
@@ -115,6 +116,14 @@ class HalfMatrices : public ::testing::Test {
     return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Y)) == 0;
   }
 
+  static void expect_right_in_place(const Case& c) {
+    const auto& sample = normal_sample<X>(c.extents[0], c.extents[1]);
+    try {
+      EXPECT_TRUE((check_in_place<Right, 2, X>(Exec{}, c, sample.rows, sample.expected)));
+    } catch (const std::invalid_argument&) {  // which shapes it must serve is tested elsewhere
+    }
+  }
+
   /// A row's result is that of the row alone, whatever stands beside it and wherever it lies.
   static void expect_reproducible(std::size_t columns, Case c) {
     const auto row = normal_rows<X>(1, columns);
@@ -160,6 +169,14 @@ TYPED_TEST(HalfMatrices, EveryAlgorithmOnHostileRows) {
   }
 }
 
+TYPED_TEST(HalfMatrices, EveryAlgorithmScaled) {
+  for (const std::size_t columns : {7, 33, 1025})
+    for (const double scale : {0.1, -3.7}) {
+      const auto rows = normal_rows<typename TypeParam::x_value>(3, columns);
+      expect_algorithms_right<TypeParam>(rows, reference(rows, scale), {.scale = scale});
+    }
+}
+
 // A chunk of x has 8 entries, one of y may need the alignment of 4.
 TYPED_TEST(HalfMatrices, UnalignedPointers) {
   for (const Algorithm algorithm : all_algorithms)
@@ -174,21 +191,14 @@ TYPED_TEST(HalfMatrices, UnalignedPointers) {
 }
 
 TYPED_TEST(HalfMatrices, InPlace) {
-  using X = typename TypeParam::x_value;
-  using Exec = typename TypeParam::exec;
-  if (sizeof(X) != sizeof(typename TypeParam::y_value)) GTEST_SKIP() << "y is of another size";
-  for (const Algorithm algorithm : all_algorithms)
-    for (const Function function : {Function::softmax, Function::log_softmax})
-      for (const std::size_t columns : {7, 33, 512, 513, 1024, 1025, 4096, 32769}) {
-        const auto& sample = normal_sample<X>(3, columns);
-        const Case c{
-            .function = function, .extents = {3, columns}, .options = {.algorithm = algorithm}};
-        try {
-          EXPECT_TRUE(
-              (check_in_place<Kokkos::LayoutRight, 2, X>(Exec{}, c, sample.rows, sample.expected)));
-        } catch (const std::invalid_argument&) {  // which shapes it must serve is tested above
-        }
-      }
+  if constexpr (std::is_same_v<typename TypeParam::x_value, typename TypeParam::y_value>)
+    for (const Algorithm algorithm : all_algorithms)
+      for (const Function function : {Function::softmax, Function::log_softmax})
+        for (const std::size_t columns : {7, 33, 512, 513, 1024, 1025, 4096, 32769})
+          TestFixture::expect_right_in_place(
+              {.function = function, .extents = {3, columns}, .options = {.algorithm = algorithm}});
+  else
+    GTEST_SKIP() << "x and y have different types";
 }
 
 TYPED_TEST(HalfMatrices, Reproducible) {
