@@ -209,7 +209,8 @@ class CandidateLists {
             template <class> class... Change, class... InRule>
   static constexpr auto launched_by(ShapeList<InRule...> list) {
     auto entries = compiled<algorithm, Launch, Kernel>(with_changes<Change...>(list));
-    for (std::size_t i = sizeof...(InRule); i < entries.size(); ++i) entries[i].in_rule = false;
+    for (int i = sizeof...(InRule); i < static_cast<int>(entries.size()); ++i)
+      entries[i].in_rule = false;
     return entries;
   }
 
