@@ -59,7 +59,7 @@ class Plan {
 
  private:
   static constexpr bool one_value_a_row = Y::rank() + 1 == X::rank();
-  using T = typename X::non_const_value_type;
+  using Values = Impl::ValueTypes<typename X::non_const_value_type, typename Y::value_type>;
 
   Plan(Impl::Operation operation, const Exec& exec, const X& x, const Y& y, const Options& options)
       : m_operation(operation),
@@ -88,10 +88,9 @@ class Plan {
   std::string describe_as() const {
     std::ostringstream text;
     text << "KokkosSoftmax::" << to_string(operation) << " of " << m_problem.rows << " rows of "
-         << m_problem.columns << " columns of " << Impl::value_name<T> << " on " << Exec::name()
-         << ": ";
+         << m_problem.columns << " columns of " << Values::name << " on " << Exec::name() << ": ";
     if (writes_something())
-      text << Impl::describe<operation, Exec, T>(m_choice);
+      text << Impl::describe<operation, Exec, Values>(m_choice);
     else
       text << "nothing to do";
     return text.str();
@@ -105,7 +104,8 @@ class Plan {
   Impl::Operation m_operation;
   Exec m_exec;
   Options m_options;
-  Impl::RowProblem<T, T> m_problem;  // its addresses are those of the planned Views
+  // its addresses are those of the planned Views
+  Impl::RowProblem<typename Values::X, typename Values::Y> m_problem;
   Impl::ViewShape<X> m_x;
   Impl::ViewShape<Y> m_y;
   Impl::Choice m_choice = {};

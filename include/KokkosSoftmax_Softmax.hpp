@@ -11,9 +11,9 @@ namespace KokkosSoftmax {
 ///
 /// \param exec     execution space instance; the call only enqueues work on it: no fence, no other
 ///                 instance, no allocation but a workspace at the first wide row on a stream
-/// \param x        View of float or double, rank 1 to 4, any layout
-/// \param y        View of the extents and value type of x; may be x itself, and may not overlap it
-///                 in any other way
+/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
+/// \param y        View of the extents and value type of x, or of float where x is of a half type;
+///                 may be x itself, and may not overlap it in any other way
 /// \param options  axis, scale, empty rows, forced algorithm, reproducibility
 /// \throws std::invalid_argument  before anything is written, where the extents, the axis, the
 ///                 scale, an overlap or a forced algorithm don't fit

@@ -41,8 +41,9 @@ typedef enum kokkossoftmax_operation {
   KOKKOSSOFTMAX_LOGSUMEXP = 2     ///< y = log(sum_k exp(v_k)); in all of them v = scale * x
 } kokkossoftmax_operation;
 
-/// Value types. Which pairs of them x and y can have: equal ones of FLOAT and DOUBLE; any other
-/// pair gives KOKKOSSOFTMAX_UNSUPPORTED.
+/// Value types. Which pairs of them x and y can have: equal ones, and HALF or BFLOAT16 with y
+/// FLOAT; HALF and BFLOAT16 where Kokkos has them, with a GPU backend. Any other pair gives
+/// KOKKOSSOFTMAX_UNSUPPORTED.
 typedef enum kokkossoftmax_type {
   KOKKOSSOFTMAX_FLOAT = 0,    ///< 32 bits
   KOKKOSSOFTMAX_DOUBLE = 1,   ///< 64 bits

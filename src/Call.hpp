@@ -4,21 +4,30 @@
 
 #include <KernelArguments.hpp>
 #include <Schedule.hpp>
+#include <Tile.hpp>
 
 namespace KokkosSoftmax::Impl {
 
 /// One call: where it runs and on what, and what schedules ask of that.
-template <class Exec, class T>
+template <class Exec, class V>
 class Call {
  public:
+  using X = typename V::X;
+  using Y = typename V::Y;
+  using Problem = RowProblem<X, Y>;
+
   const Exec& exec;
   const Options& options;
-  const KernelArguments<T> arguments;
+  const KernelArguments<V> arguments;
 
-  Call(const Exec& exec_, const RowProblem<T, T>& problem, const Options& options_)
-      : exec(exec_), options(options_), arguments(problem, options_), m_offsets(offsets(problem)) {}
+  Call(const Exec& exec_, const Problem& problem, const Options& options_)
+      : exec(exec_),
+        options(options_),
+        arguments(problem, options_),
+        m_x_offsets(x_offsets(problem)),
+        m_y_offsets(y_offsets(problem)) {}
 
-  const RowProblem<T, T>& problem() const { return arguments.problem; }
+  const Problem& problem() const { return arguments.problem; }
 
   bool x_contiguous() const { return problem().x_column_stride == 1 || problem().columns <= 1; }
 
@@ -48,20 +57,24 @@ class Call {
  private:
   bool one_value_a_row() const { return problem().y_column_stride == 0; }
 
-  /// Every row starts at a multiple of `width` entries in x and y and has a multiple of it. A width
-  /// is a power of two.
+  /// Every row starts where a chunk of `width` entries can, in x and in y, and has a multiple of
+  /// them.
   bool aligned(int width) const {
-    return (m_offsets & static_cast<std::uint64_t>(width - 1)) == 0 && x_contiguous() &&
-           (one_value_a_row() || problem().y_column_stride == 1);
+    return is_multiple(m_x_offsets, width) && is_multiple(m_y_offsets, chunk_alignment<Y>(width)) &&
+           x_contiguous() && (one_value_a_row() || problem().y_column_stride == 1);
+  }
+
+  /// Of a power of two.
+  static bool is_multiple(std::uint64_t offsets, int width) {
+    return (offsets & static_cast<std::uint64_t>(width - 1)) == 0;
   }
 
   /// The rows lie one behind the other in x and y, from an address that is a multiple of `width`
   /// entries.
   bool packed(int width) const {
     const OuterAxis& axis = problem().outer[0];
-    const auto one_run = [&](const T* p, std::int64_t row_stride, std::int64_t column_stride) {
-      return reinterpret_cast<std::uintptr_t>(p) / sizeof(T) % static_cast<unsigned>(width) == 0 &&
-             (column_stride == 1 || problem().columns == 1) &&
+    const auto one_run = [&](const auto* p, std::int64_t row_stride, std::int64_t column_stride) {
+      return is_multiple(position(p), width) && (column_stride == 1 || problem().columns == 1) &&
              (row_stride == problem().columns || problem().rows == 1);
     };
     return problem().outer_rank == 1 &&
@@ -69,22 +82,28 @@ class Call {
            (one_value_a_row() || one_run(problem().y, axis.y_stride, problem().y_column_stride));
   }
 
+  template <class T>
+  static std::uint64_t position(const T* p) {
+    return reinterpret_cast<std::uintptr_t>(p) / sizeof(T);
+  }
+
   /// All distances in entries that have to be multiples of a width, in one word: their low bits.
-  static std::uint64_t offsets(const RowProblem<T, T>& problem) {
-    const auto position = [](const T* p) {
-      return reinterpret_cast<std::uintptr_t>(p) / sizeof(T);
-    };
-    const bool y_counts = problem.y_column_stride != 0;
+  static std::uint64_t x_offsets(const Problem& problem) {
     std::uint64_t all = static_cast<std::uint64_t>(problem.columns) | position(problem.x);
-    if (y_counts) all |= position(problem.y);
-    for (int d = 0; d < problem.outer_rank; ++d) {
+    for (int d = 0; d < problem.outer_rank; ++d)
       all |= static_cast<std::uint64_t>(problem.outer[d].x_stride);
-      if (y_counts) all |= static_cast<std::uint64_t>(problem.outer[d].y_stride);
-    }
+    return all;
+  }
+  static std::uint64_t y_offsets(const Problem& problem) {
+    if (problem.y_column_stride == 0) return 0;
+    std::uint64_t all = position(problem.y);
+    for (int d = 0; d < problem.outer_rank; ++d)
+      all |= static_cast<std::uint64_t>(problem.outer[d].y_stride);
     return all;
   }
 
-  std::uint64_t m_offsets;
+  std::uint64_t m_x_offsets;
+  std::uint64_t m_y_offsets;
 };
 
 }  // namespace KokkosSoftmax::Impl

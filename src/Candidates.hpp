@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_CANDIDATES_HPP
 
 /// \file
-/// Every schedule that is compiled for an execution space, a value type and an operation, as values
+/// Every schedule that is compiled for an execution space, value types and an operation, as values
 /// that can be listed, asked whether they serve a call, and launched.
 
 #include <Call.hpp>
@@ -41,14 +41,14 @@ const std::string& kernel_label(Algorithm algorithm) {
 }
 
 /// A compiled schedule.
-template <class Exec, class T>
+template <class Exec, class V>
 struct Candidate {
   Schedule schedule;
   bool in_rule;  ///< else only tuning tables and searches take it
-  bool (*fits_device)(const Call<Exec, T>&);
-  void (*launch)(const Call<Exec, T>&);
+  bool (*fits_device)(const Call<Exec, V>&);
+  void (*launch)(const Call<Exec, V>&);
 
-  bool serves(const Call<Exec, T>& call) const {
+  bool serves(const Call<Exec, V>& call) const {
     return call.fill_serves(schedule) && holds(schedule, call.problem().columns) &&
            fits_device(call);
   }
@@ -82,16 +82,16 @@ struct TeamLimits {
 };
 
 /// How a kernel with the constants of a Shape is launched, one team policy for all of them.
-template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class T>
+template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
 struct TeamLaunch {
-  static bool fits_device(const Call<Exec, T>& call) {
+  static bool fits_device(const Call<Exec, V>& call) {
     static const auto limits =
         TeamLimits::of<Shape>(call.exec, Kernel{call.arguments}, Kernel::scratch_bytes(1));
     return limits.team_fits && Kernel::scratch_bytes(call.problem().columns) <= limits.scratch;
   }
 
   /// One launch, or several where there are more teams than a league can have.
-  static void launch(const Call<Exec, T>& call) {
+  static void launch(const Call<Exec, V>& call) {
     // CUDA counts the teams of a launch in 31 bits, others the threads.
     constexpr std::int64_t max_teams =
         (std::int64_t(1) << 30) / (is_cuda<Exec> ? 1 : Shape::threads * Shape::lanes);
@@ -110,9 +110,9 @@ struct TeamLaunch {
 };
 
 /// The same for the kernels that split rows over teams.
-template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class T>
+template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
 struct SplitLaunch {
-  static bool fits_device(const Call<Exec, T>& call) {
+  static bool fits_device(const Call<Exec, V>& call) {
     const TeamLimits& limits = device_limits(call);
     // the bits depend on the number of rows
     if (!limits.team_fits || call.problem().rows > max_split_rows || call.options.reproducible)
@@ -123,7 +123,7 @@ struct SplitLaunch {
            (!Kernel::one_row_a_group || call.problem().rows <= p.max_teams / fewest_members(p));
   }
 
-  static void launch(const Call<Exec, T>& call) {
+  static void launch(const Call<Exec, V>& call) {
     const SplitPlan plan = make_plan(call);
     PolicyOf<Exec, Shape> policy(call.exec, plan.groups * plan.teams_per_row, Shape::threads,
                                  Shape::lanes);
@@ -135,17 +135,17 @@ struct SplitLaunch {
  private:
   static constexpr Schedule schedule = make_schedule<Shape>(algorithm);
 
-  static const TeamLimits& device_limits(const Call<Exec, T>& call) {
+  static const TeamLimits& device_limits(const Call<Exec, V>& call) {
     static const auto limits =
         TeamLimits::of<Shape>(call.exec, Kernel{call.arguments, {}, {}}, Kernel::scratch_bytes({}));
     return limits;
   }
 
-  static SplitProblem split_problem(const Call<Exec, T>& call) {
+  static SplitProblem split_problem(const Call<Exec, V>& call) {
     constexpr int teams = is_host_space<Exec> ? 1 : std::max(1, Shape::min_teams);
     return {.rows = call.problem().rows,
             .row_chunks = divide_up(call.problem().columns, Shape::width),
-            .chunk_bytes = Shape::width * static_cast<int>(sizeof(T)),
+            .chunk_bytes = Shape::width * static_cast<int>(sizeof(typename V::X)),
             .tile_chunks = register_capacity(schedule) / Shape::width,
             .most_chunks = Kernel::most_chunks(device_limits(call).scratch),
             .max_teams = std::min(max_split_teams(call.exec), multiprocessors(call.exec) * teams),
@@ -153,7 +153,7 @@ struct SplitLaunch {
             .cache_bytes = last_cache_bytes(call.exec)};
   }
 
-  static SplitPlan make_plan(const Call<Exec, T>& call) {
+  static SplitPlan make_plan(const Call<Exec, V>& call) {
     const SplitProblem p = split_problem(call);
     if constexpr (Kernel::one_row_a_group)
       return make_split_plan<Exec>(p, fewest_members(p));
@@ -164,25 +164,25 @@ struct SplitLaunch {
   }
 };
 
-template <class Exec, class T, Operation operation>
+template <class Exec, class V, Operation operation>
 struct HostLaunch {
-  static bool fits_device(const Call<Exec, T>&) { return true; }
+  static bool fits_device(const Call<Exec, V>&) { return true; }
 
-  static void launch(const Call<Exec, T>& call) {
+  static void launch(const Call<Exec, V>& call) {
     const std::string& label = kernel_label<operation>(Algorithm::host);
     if (call.x_contiguous())
-      host_rows<Exec, T, operation>(call.exec, label, call.arguments, call.options.reproducible);
+      host_rows<Exec, V, operation>(call.exec, label, call.arguments, call.options.reproducible);
     else
-      host_columns<Exec, T, operation>(call.exec, label, call.arguments);
+      host_columns<Exec, V, operation>(call.exec, label, call.arguments);
   }
 };
 
-/// Makes the candidates of one execution space, value type and operation.
-template <class Exec, class T, Operation operation>
+/// Makes the candidates of one execution space, pair of value types and operation.
+template <class Exec, class V, Operation operation>
 class CandidateLists {
  public:
   static constexpr auto all() {
-    using S = std::conditional_t<is_host_space<Exec>, HostShapes<T>, Shapes<Exec, T>>;
+    using S = std::conditional_t<is_host_space<Exec>, HostShapes<V>, Shapes<Exec, V>>;
     using enum Algorithm;
     return joined(
         of<packed, PackedKernel, MoreTeams, FewerTeams>(typename S::Packed{}),
@@ -203,7 +203,7 @@ class CandidateLists {
   }
 
  private:
-  using Entry = Candidate<Exec, T>;
+  using Entry = Candidate<Exec, V>;
 
   template <class Launch>
   static constexpr Entry entry(const Schedule& schedule) {
@@ -215,7 +215,7 @@ class CandidateLists {
             template <class, class, Operation, class> class Kernel, class... Shape>
   static constexpr auto compiled(ShapeList<Shape...>) {
     return std::array<Entry, sizeof...(Shape)>{
-        entry<Launch<algorithm, Exec, Shape, Kernel<Exec, T, operation, Shape>, operation, T>>(
+        entry<Launch<algorithm, Exec, Shape, Kernel<Exec, V, operation, Shape>, operation, V>>(
             make_schedule<Shape>(algorithm))...};
   }
 
@@ -225,7 +225,8 @@ class CandidateLists {
             template <class> class... Change, class... InRule>
   static constexpr auto launched_by(ShapeList<InRule...> list) {
     auto entries = compiled<algorithm, Launch, Kernel>(with_changes<Change...>(list));
-    for (std::size_t i = sizeof...(InRule); i < entries.size(); ++i) entries[i].in_rule = false;
+    for (int i = sizeof...(InRule); i < static_cast<int>(entries.size()); ++i)
+      entries[i].in_rule = false;
     return entries;
   }
 
@@ -249,7 +250,7 @@ class CandidateLists {
   static constexpr auto of_host() {
     if constexpr (is_host_space<Exec>)
       return std::array<Entry, 1>{
-          entry<HostLaunch<Exec, T, operation>>({.algorithm = Algorithm::host})};
+          entry<HostLaunch<Exec, V, operation>>({.algorithm = Algorithm::host})};
     else
       return std::array<Entry, 0>{};
   }
@@ -263,8 +264,8 @@ class CandidateLists {
   }
 };
 
-template <class Exec, class T, Operation operation>
-inline constexpr auto candidates = CandidateLists<Exec, T, operation>::all();
+template <class Exec, class V, Operation operation>
+inline constexpr auto candidates = CandidateLists<Exec, V, operation>::all();
 
 }  // namespace KokkosSoftmax::Impl
 

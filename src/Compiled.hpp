@@ -13,12 +13,12 @@
 namespace KokkosSoftmax::Impl {
 
 /// The schedules that are compiled; the place of one is its Choice::candidate.
-template <Operation operation, class Exec, class T>
+template <Operation operation, class Exec, class V>
 std::vector<Schedule> compiled_schedules();
 
 /// Whether one of them serves a problem.
-template <Operation operation, class Exec, class T>
-bool serves(const Exec& exec, const RowProblem<T, T>& problem, const Options& options,
+template <Operation operation, class Exec, class Tx, class Ty>
+bool serves(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options,
             const Choice& choice);
 
 /// One instantiation of the above.

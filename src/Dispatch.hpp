@@ -20,15 +20,15 @@ struct TunedCandidate {
   int candidate;
 };
 
-/// The lines for (operation, Exec, T), found once.
-template <Operation operation, class Exec, class T>
+/// The lines for (operation, Exec, V), found once.
+template <Operation operation, class Exec, class V>
 const std::vector<TunedCandidate>& tuned_candidates() {
   static const auto tuned = [] {
     std::vector<TunedCandidate> found;
-    const std::vector<Schedule> schedules = compiled_schedules<operation, Exec, T>();
+    const std::vector<Schedule> schedules = compiled_schedules<operation, Exec, V>();
     for (const TuningLine& line : tuning_lines()) {
       const auto schedule = std::find(schedules.begin(), schedules.end(), line.schedule);
-      if (line.operation == operation && line.types == value_name<T> && schedule != schedules.end())
+      if (line.operation == operation && line.types == V::name && schedule != schedules.end())
         found.push_back({&line, static_cast<int>(schedule - schedules.begin())});
     }
     return found;
@@ -47,10 +47,12 @@ int architecture(const Exec& exec) {
   }
 }
 
-template <class Exec, class T, Operation operation>
+template <class Exec, class V, Operation operation>
 class Dispatch {
  public:
-  Dispatch(const Exec& exec, const RowProblem<T, T>& problem, const Options& options)
+  using X = typename V::X;
+
+  Dispatch(const Exec& exec, const RowProblem<X, typename V::Y>& problem, const Options& options)
       : m_call(exec, problem, options) {}
 
   Choice choose() const {
@@ -65,12 +67,12 @@ class Dispatch {
   bool serves(const Choice& choice) const { return list[choice.candidate].serves(m_call); }
 
  private:
-  static constexpr const auto& list = candidates<Exec, T, operation>;
+  static constexpr const auto& list = candidates<Exec, V, operation>;
   static constexpr int none = -1;
 
   /// The first line that applies to the problem and serves it.
   const TunedCandidate* by_tables() const {
-    const auto& tuned = tuned_candidates<operation, Exec, T>();
+    const auto& tuned = tuned_candidates<operation, Exec, V>();
     // reproducible: a line may hold for some numbers of rows alone
     if (tuned.empty() || m_call.options.reproducible) return nullptr;
     const int device = architecture(m_call.exec);
@@ -118,7 +120,7 @@ class Dispatch {
   /// Lanes that take 16 bytes at a time from rows of their own are faster than the way through
   /// scratch, and so are lanes that hold a whole short row.
   bool packing_pays() const {
-    return m_call.problem().columns % widest<T> != 0 && m_call.problem().columns > 2 * widest<T>;
+    return m_call.problem().columns % widest<X> != 0 && m_call.problem().columns > 2 * widest<X>;
   }
 
   /// Rows that are read twice should be in the cache the second time, so that few can be under way;
@@ -131,7 +133,7 @@ class Dispatch {
   /// A float row in one team, where it fits. Doubles are faster in more teams of fewer lanes, with
   /// registers for their arithmetic; rows that are fewer than multiprocessors too.
   bool holding_pays() const {
-    return operation != Operation::logsumexp && sizeof(T) < 8 &&
+    return operation != Operation::logsumexp && sizeof(typename V::Compute) < 8 &&
            m_call.problem().rows >= multiprocessors(m_call.exec);
   }
 
@@ -152,36 +154,36 @@ class Dispatch {
   [[noreturn]] void throw_cannot_serve() const {
     throw_invalid(operation, "algorithm = ", to_string(m_call.options.algorithm), " can't serve ",
                   m_call.problem().rows, " rows of ", m_call.problem().columns, " columns of ",
-                  value_name<T>, " with column stride ", m_call.problem().x_column_stride, " on ",
+                  V::name, " with column stride ", m_call.problem().x_column_stride, " on ",
                   Exec::name(),
                   " (see docs/algorithms.md for what each algorithm can hold): use "
                   "Algorithm::automatic");
   }
 
-  const Call<Exec, T> m_call;
+  const Call<Exec, V> m_call;
 };
 
-template <Operation operation, class Exec, class T>
-Choice choose(const Exec& exec, const RowProblem<T, T>& problem, const Options& options) {
-  return Dispatch<Exec, T, operation>(exec, problem, options).choose();
+template <Operation operation, class Exec, class Tx, class Ty>
+Choice choose(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options) {
+  return Dispatch<Exec, ValueTypes<Tx, Ty>, operation>(exec, problem, options).choose();
 }
 
-template <Operation operation, class Exec, class T>
-void launch(const Exec& exec, const RowProblem<T, T>& problem, const Options& options,
+template <Operation operation, class Exec, class Tx, class Ty>
+void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options,
             const Choice& choice) {
-  Dispatch<Exec, T, operation>(exec, problem, options).launch(choice);
+  Dispatch<Exec, ValueTypes<Tx, Ty>, operation>(exec, problem, options).launch(choice);
 }
 
-template <Operation operation, class Exec, class T>
-void launch(const Exec& exec, const RowProblem<T, T>& problem, const Options& options) {
-  const Dispatch<Exec, T, operation> dispatch(exec, problem, options);
+template <Operation operation, class Exec, class Tx, class Ty>
+void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options) {
+  const Dispatch<Exec, ValueTypes<Tx, Ty>, operation> dispatch(exec, problem, options);
   dispatch.launch(dispatch.choose());
 }
 
-template <Operation operation, class Exec, class T>
+template <Operation operation, class Exec, class V>
 std::string describe(const Choice& choice) {
   std::ostringstream text;
-  text << candidates<Exec, T, operation>[choice.candidate].schedule;
+  text << candidates<Exec, V, operation>[choice.candidate].schedule;
   if (const TuningLine* line = choice.line)
     text << " (" << line->table << ":" << line->number << ": columns " << line->columns << ", rows "
          << line->rows << ")";
@@ -190,18 +192,18 @@ std::string describe(const Choice& choice) {
   return text.str();
 }
 
-template <Operation operation, class Exec, class T>
+template <Operation operation, class Exec, class V>
 std::vector<Schedule> compiled_schedules() {
   std::vector<Schedule> schedules;
-  for (const auto& candidate : candidates<Exec, T, operation>)
+  for (const auto& candidate : candidates<Exec, V, operation>)
     schedules.push_back(candidate.schedule);
   return schedules;
 }
 
-template <Operation operation, class Exec, class T>
-bool serves(const Exec& exec, const RowProblem<T, T>& problem, const Options& options,
+template <Operation operation, class Exec, class Tx, class Ty>
+bool serves(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options,
             const Choice& choice) {
-  return Dispatch<Exec, T, operation>(exec, problem, options).serves(choice);
+  return Dispatch<Exec, ValueTypes<Tx, Ty>, operation>(exec, problem, options).serves(choice);
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -12,11 +12,12 @@ namespace KokkosSoftmax::Impl {
 /// in registers, the chunks behind it parked in the team's level-0 scratch. Each lane reads back
 /// only what it has parked, so that no barrier is needed. A tile's weights stand against the
 /// largest entry that its lane had seen by then.
-template <class Exec, class T, Operation operation, class Shape>
+template <class Exec, class V, Operation operation, class Shape>
 class HeldShare {
  public:
+  using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Piece = Tile<T, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+  using Piece = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, T>;
   using Exp = typename Output::Exp;
@@ -28,7 +29,7 @@ class HeldShare {
         m_references(member.team_scratch(0), references(m_parked)) {}
 
   /// Reads the chunks from number `begin` to the row's end; this lane's state.
-  KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> load(const KernelArguments<T>& arguments,
+  KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> load(const KernelArguments<V>& arguments,
                                                      const Row& row, std::int64_t begin, int rank) {
     OnlineSum<Exp, T> sum;
     for (int t = tiles(row, begin) - 1; t > 0; --t) {

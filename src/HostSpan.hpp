@@ -8,15 +8,15 @@
 namespace KokkosSoftmax::Impl {
 
 /// Neighbouring entries of a row on the host, with loops that compilers vectorize: what a Tile is
-/// on a GPU. Entries are x[i] scaled.
-template <class T>
+/// on a GPU. Entries are x[i], as T, scaled.
+template <class X, class T>
 class HostSpan {
  public:
   /// Long enough to amortise what is done once a span, short enough for the first level cache and
   /// for sums in T.
   static constexpr std::int64_t max_size = 512;
 
-  KOKKOS_FORCEINLINE_FUNCTION HostSpan(const T* x, std::int64_t size, T scale)
+  KOKKOS_FORCEINLINE_FUNCTION HostSpan(const X* x, std::int64_t size, T scale)
       : m_x(x), m_size(size), m_scale(scale) {}
 
   /// The largest entry, not less than `start`; NaN is passed over.
@@ -42,12 +42,12 @@ class HostSpan {
   }
 
   /// y[i * stride] = map(entry i)
-  template <class Map>
-  KOKKOS_FORCEINLINE_FUNCTION void transform_into(T* y, std::int64_t stride, const Map& map) const {
+  template <class Y, class Map>
+  KOKKOS_FORCEINLINE_FUNCTION void transform_into(Y* y, std::int64_t stride, const Map& map) const {
     if (stride == 1)
-      for (std::int64_t i = 0; i < m_size; ++i) y[i] = map(m_scale * m_x[i]);
+      for (std::int64_t i = 0; i < m_size; ++i) y[i] = static_cast<Y>(map(entry(i)));
     else
-      for (std::int64_t i = 0; i < m_size; ++i) y[i * stride] = map(m_scale * m_x[i]);
+      for (std::int64_t i = 0; i < m_size; ++i) y[i * stride] = static_cast<Y>(map(entry(i)));
   }
 
  private:
@@ -55,12 +55,16 @@ class HostSpan {
   /// compiler: two vectors of the widest instruction set.
   static constexpr int lanes = 128 / static_cast<int>(sizeof(T));
 
+  KOKKOS_FORCEINLINE_FUNCTION T entry(std::int64_t i) const {
+    return m_scale * static_cast<T>(m_x[i]);
+  }
+
   template <class Do>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_block(const Do& f) const {
     std::int64_t i = 0;
     for (; i + lanes <= m_size; i += lanes)
-      for (int l = 0; l < lanes; ++l) f(l, m_scale * m_x[i + l]);
-    for (int l = 0; i + l < m_size; ++l) f(l, m_scale * m_x[i + l]);
+      for (int l = 0; l < lanes; ++l) f(l, entry(i + l));
+    for (int l = 0; i + l < m_size; ++l) f(l, entry(i + l));
   }
 
   template <class Term>
@@ -68,14 +72,14 @@ class HostSpan {
     T partial[lanes] = {};
     std::int64_t i = 0;
     for (; i + lanes <= m_size; i += lanes)
-      for (int l = 0; l < lanes; ++l) partial[l] += term(i + l, m_scale * m_x[i + l]);
-    for (int l = 0; i + l < m_size; ++l) partial[l] += term(i + l, m_scale * m_x[i + l]);
+      for (int l = 0; l < lanes; ++l) partial[l] += term(i + l, entry(i + l));
+    for (int l = 0; i + l < m_size; ++l) partial[l] += term(i + l, entry(i + l));
     for (int width = lanes / 2; width > 0; width /= 2)
       for (int l = 0; l < width; ++l) partial[l] += partial[l + width];
     return partial[0];
   }
 
-  const T* m_x;
+  const X* m_x;
   std::int64_t m_size;
   T m_scale;
 };

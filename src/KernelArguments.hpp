@@ -5,37 +5,42 @@
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
 #include <impl/KokkosSoftmax_RowProblem.hpp>
+#include <impl/KokkosSoftmax_ValueTypes.hpp>
 
 namespace KokkosSoftmax::Impl {
 
 /// Where a row starts in x and in y.
-template <class T>
+template <class V>
 struct RowPointers {
-  const T* x;
-  T* y;
+  const typename V::X* x;
+  typename V::Y* y;
 };
 
-/// What every schedule's kernel gets.
-template <class T>
+/// What every schedule's kernel gets. V: ValueTypes, here and in all that touches memory.
+template <class V>
 struct KernelArguments {
-  RowProblem<T, T> problem;
+  using X = typename V::X;
+  using T = typename V::Compute;
+  using Problem = RowProblem<X, typename V::Y>;
+
+  Problem problem;
   T scale;
-  T nothing;  // stands where there is no entry: -inf once scaled
+  X nothing;  // stands where there is no entry: -inf once scaled
   EmptyRows empty_rows;
   std::int64_t first_row = 0;  // of this launch, see Dispatch::launch_kernel
 
-  KernelArguments(const RowProblem<T, T>& problem_, const Options& options)
+  KernelArguments(const Problem& problem_, const Options& options)
       : problem(problem_), scale(static_cast<T>(options.scale)), empty_rows(options.empty_rows) {
     // Zero is taken as its limit from above: finite entries count alike, and -inf stays -inf, which
     // the empty places of the kernels need.
     if (scale == T(0)) scale = Kokkos::Experimental::denorm_min_v<T>;
-    nothing =
-        scale < T(0) ? Kokkos::Experimental::infinity_v<T> : -Kokkos::Experimental::infinity_v<T>;
+    constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
+    nothing = static_cast<X>(scale < T(0) ? infinity : -infinity);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION RowPointers<T> row(std::int64_t r) const {
-    RowPointers<T> p{problem.x, problem.y};
-    for (int d = RowProblem<T, T>::max_outer_rank - 1; d > 0; --d) {
+  KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> row(std::int64_t r) const {
+    RowPointers<V> p{problem.x, problem.y};
+    for (int d = Problem::max_outer_rank - 1; d > 0; --d) {
       if (d >= problem.outer_rank) continue;
       const std::int64_t slower = r / problem.outer[d].extent;
       const std::int64_t index = r - slower * problem.outer[d].extent;
@@ -49,12 +54,12 @@ struct KernelArguments {
   }
 
   /// The same where there is one outer axis, without divisions.
-  KOKKOS_FORCEINLINE_FUNCTION RowPointers<T> row_of_one_axis(std::int64_t r) const {
+  KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> row_of_one_axis(std::int64_t r) const {
     return {problem.x + r * problem.outer[0].x_stride, problem.y + r * problem.outer[0].y_stride};
   }
 
   /// The loader: an entry as it is in memory to the value that the function is applied to.
-  KOKKOS_FORCEINLINE_FUNCTION T load(const T& x) const { return scale * x; }
+  KOKKOS_FORCEINLINE_FUNCTION T load(const X& x) const { return scale * static_cast<T>(x); }
 };
 
 }  // namespace KokkosSoftmax::Impl

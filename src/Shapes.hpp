@@ -30,26 +30,43 @@ constexpr auto operator+(ShapeList<A...>, ShapeList<B...>) {
   return typename Joined<ShapeList<A...>, ShapeList<B...>>::type{};
 }
 
-/// For GPUs. A chunk is 16 bytes, whatever the type, so that the numbers fit float and double
-/// alike. Register arrays of up to 8 chunks (32 registers) leave room for everything else; the
-/// minimum of teams keeps 40 to 64 registers a lane.
-template <class Exec, class T>
+/// PackedKernel works on rows in the place of their entries.
+template <class V>
+inline constexpr bool packs = std::is_same_v<typename V::X, typename V::Compute>;
+
+/// For GPUs. A chunk is 16 bytes of x, whatever the type, and the items of chunks are counted in 16
+/// bytes of registers (see `chunks`), so that the numbers fit all types alike. Register arrays of
+/// up to 8 such items (32 registers) leave room for everything else; the minimum of teams keeps 40
+/// to 64 registers a lane.
+template <class Exec, class V>
 struct Shapes {
-  static constexpr int wide = widest<T>;
+  using X = typename V::X;
+  using T = typename V::Compute;
+  static constexpr int wide = widest<X>;
+
+  /// The chunks that `items` times 16 bytes of registers hold, rounded up: where an entry takes
+  /// more bytes in registers than in x, so does a chunk.
+  static constexpr int items_per_chunk = static_cast<int>(sizeof(T) / sizeof(X));
+  static constexpr int chunks(int items) { return (items + items_per_chunk - 1) / items_per_chunk; }
 
   template <int lanes, int items, int rows>
-  using Guarded = Shape<128 / lanes, lanes, items, wide, Fill::guarded, 0, rows>;
+  using Guarded = Shape<128 / lanes, lanes, chunks(items), wide, Fill::guarded, 0, rows>;
   template <int lanes, int items, int rows = 1>
   using Scalar = Shape<128 / lanes, lanes, items, 1, Fill::scalar, 0, rows>;
   /// Contiguous rows at any address. A load of one double is half as wide as a load can be, and
-  /// fast enough; the edges of a chunked row would cost registers.
+  /// fast enough; the edges of a chunked row would cost registers. Few lanes hold the edges of
+  /// narrower chunks alone.
+  static constexpr int odd_width(int lanes) { return lanes < 2 * (wide - 1) ? wide / 2 : wide; }
   template <int lanes, int items>
   using Odd = std::conditional_t<sizeof(T) == 8, Scalar<lanes, items * wide>,
-                                 Shape<128 / lanes, lanes, items, wide, Fill::edges>>;
+                                 Shape<128 / lanes, lanes, chunks(items) * wide / odd_width(lanes),
+                                       odd_width(lanes), Fill::edges>>;
   template <int items>
   using Run = Shape<2, 32, items, wide, Fill::packed, 6>;
-  using Packed = ShapeList<Run<4>, Run<8>, Run<12>, Run<16>, Run<20>>;
-  /// For double some odd ones are scalar ones: each is taken once.
+  using Packed = std::conditional_t<packs<V>, ShapeList<Run<4>, Run<8>, Run<12>, Run<16>, Run<20>>,
+                                    ShapeList<>>;
+  /// For double some odd ones are scalar ones, and rounding up makes some alike: each is taken
+  /// once.
   using Subgroup = decltype(
       ShapeList<>{} +
       ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
@@ -72,8 +89,9 @@ struct Shapes {
   }
   /// A row in a team; `items` counts 16 bytes a lane, whatever the width of a load is.
   template <Fill fill, int warps, int items>
-  using Row = Shape<warps, 32, fill == Fill::scalar ? items * wide : items,
-                    fill == Fill::scalar ? 1 : wide, fill, resident_teams(warps, items, fill)>;
+  using Row = Shape<warps, 32, fill == Fill::scalar ? items * wide : chunks(items),
+                    fill == Fill::scalar ? 1 : wide, fill,
+                    resident_teams(warps, chunks(items) * items_per_chunk, fill)>;
   template <Fill fill>
   using Rows =
       ShapeList<Row<fill, 2, 4>, Row<fill, 2, 5>, Row<fill, 2, 6>, Row<fill, 2, 7>, Row<fill, 2, 8>,
@@ -87,8 +105,10 @@ struct Shapes {
       std::conditional_t<sizeof(T) == 8, decltype(ExactRows{} + Rows<Fill::scalar>{}),
                          decltype(ExactRows{} + Rows<Fill::guarded>{} + Rows<Fill::edges>{})>;
 
+  /// Rounded down: shares can be as small as one likes.
   template <int warps, int items, Fill fill, int teams>
-  using Part = Shape<warps, 32, items, fill == Fill::scalar ? 1 : wide, fill, teams>;
+  using Part = Shape<warps, 32, fill == Fill::scalar ? items : items / items_per_chunk,
+                     fill == Fill::scalar ? 1 : wide, fill, teams>;
   template <int warps, int items, int teams>
   using OddPart = std::conditional_t<sizeof(T) == 8, Part<warps, items * wide, Fill::scalar, teams>,
                                      Part<warps, items, Fill::edges, teams>>;
@@ -110,20 +130,22 @@ struct Shapes {
       sizeof(T) == 8, ShapeList<Part<8, 8, Fill::guarded, 2>, OddPart<8, 8, 2>, OddPart<8, 10, 2>>,
       ShapeList<Part<12, 10, Fill::guarded, 2>, OddPart<12, 8, 2>, Part<8, 8, Fill::scalar, 2>>>;
   using Online =
-      ShapeList<Shape<16, 32, 4, wide, Fill::guarded, 2>, Shape<16, 32, 4, wide, Fill::edges, 2>,
-                Shape<8, 32, 8, 1, Fill::scalar>,
+      ShapeList<Shape<16, 32, chunks(4), wide, Fill::guarded, 2>,
+                Shape<16, 32, chunks(4), wide, Fill::edges, 2>, Shape<8, 32, 8, 1, Fill::scalar>,
                 Shape<1, 1, 8, 1, Fill::scalar>>;  // where a device has no room for any other
   using Column = ShapeList<Shape<4, 32, 4, 1, Fill::scalar>, Shape<8, 32, 8, 1, Fill::scalar>,
                            Shape<16, 32, 16, 1, Fill::scalar, 2>>;
 };
 
 /// For host execution spaces, where teams of one thread run the GPU schedules for the tests.
-template <class T>
+template <class V>
 struct HostShapes {
-  static constexpr int wide = widest<T>;
+  static constexpr int wide = widest<typename V::X>;
   using Guarded = Shape<1, 1, 64 / wide, wide, Fill::guarded>;
   using Scalar = Shape<1, 1, 64, 1, Fill::scalar>;
-  using Packed = ShapeList<Shape<1, 1, 64 / wide, wide, Fill::packed, 0, wide>>;
+  using Packed =
+      std::conditional_t<packs<V>, ShapeList<Shape<1, 1, 64 / wide, wide, Fill::packed, 0, wide>>,
+                         ShapeList<>>;
   using Subgroup = ShapeList<Guarded, Scalar>;
   using FusedRegisters = ShapeList<Guarded, Scalar>;
   using FusedScratch =

@@ -22,15 +22,21 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// `width` entries that move in one load or store.
-template <class T, int width>
-struct alignas(sizeof(T) * width) Chunk {
-  T entry[width];
-};
-
 /// Entries of T in a 16-byte load, the widest there is on today's GPUs.
 template <class T>
 inline constexpr int widest = 16 / static_cast<int>(sizeof(T));
+
+/// Of how many entries the address of a chunk of `width` entries of T must be a multiple.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION constexpr int chunk_alignment(int width) {
+  return width < widest<T> ? width : widest<T>;
+}
+
+/// `width` entries that move in one load or store, or in as few as there can be.
+template <class T, int width>
+struct alignas(sizeof(T) * chunk_alignment<T>(width)) Chunk {
+  T entry[width];
+};
 
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION int entries_to_alignment(const T* p, int width) {
@@ -49,10 +55,13 @@ constexpr int aligned_entries(int threads) {
 
 /// A row, and how its entries fall into chunks: `head` single entries, then `chunks` chunks, then
 /// single entries to the end.
-template <class T, int width, Fill fill, int alignment>
+template <class V, int width, Fill fill, int alignment>
 struct ChunkedRow {
-  const T* x;
-  T* y;
+  using X = typename V::X;
+  using Y = typename V::Y;
+
+  const X* x;
+  Y* y;
   std::int64_t x_stride;
   std::int64_t y_stride;
   std::int64_t columns;
@@ -61,11 +70,11 @@ struct ChunkedRow {
   int head = 0;
   bool wide_stores = true;  // whole chunks, at addresses known relative to each other
 
-  KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const KernelArguments<T>& arguments, std::int64_t r)
+  KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const KernelArguments<V>& arguments, std::int64_t r)
       : ChunkedRow(arguments, arguments.row(r)) {}
 
-  KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const KernelArguments<T>& arguments,
-                                         const RowPointers<T>& p)
+  KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const KernelArguments<V>& arguments,
+                                         const RowPointers<V>& p)
       : x_stride(fill == Fill::scalar ? arguments.problem.x_column_stride : 1),
         y_stride(arguments.problem.y_column_stride),
         columns(arguments.problem.columns) {
@@ -74,7 +83,7 @@ struct ChunkedRow {
     if constexpr (fill == Fill::edges) {
       const int to_alignment = entries_to_alignment(x, alignment);
       head = columns < to_alignment ? static_cast<int>(columns) : to_alignment;
-      wide_stores = y_stride == 1 && entries_to_alignment(y + head, width) == 0;
+      wide_stores = y_stride == 1 && entries_to_alignment(y + head, chunk_alignment<Y>(width)) == 0;
     }
     if constexpr (fill == Fill::scalar) wide_stores = y_stride == 1;
     chunks = (columns - head) / width;
@@ -90,10 +99,10 @@ struct ChunkedRow {
     return rank >= longest_head && column < columns ? column : -1;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION const T* x_chunk(std::int64_t chunk) const {
+  KOKKOS_FORCEINLINE_FUNCTION const X* x_chunk(std::int64_t chunk) const {
     return x + (head + chunk * width) * x_stride;
   }
-  KOKKOS_FORCEINLINE_FUNCTION T* y_chunk(std::int64_t chunk) const {
+  KOKKOS_FORCEINLINE_FUNCTION Y* y_chunk(std::int64_t chunk) const {
     return y +
            (head + chunk * width) * (fill == Fill::edges || fill == Fill::scalar ? y_stride : 1);
   }
@@ -102,8 +111,11 @@ struct ChunkedRow {
 /// The entries one thread holds. `threads` threads share the tile, this one is number `rank`.
 /// All arrays are indexed by constants once the loops are unrolled, so that they stay in registers.
 /// Places without an entry hold -inf, which adds nothing to a sum.
-template <class T, int items_, int width_, int threads_, Fill fill_>
+template <class V, int items_, int width_, int threads_, Fill fill_>
 struct Tile {
+  using X = typename V::X;
+  using Y = typename V::Y;
+  using T = typename V::Compute;
   static constexpr int items = items_;
   static constexpr int width = width_;
   static constexpr int threads = threads_;
@@ -113,25 +125,25 @@ struct Tile {
   static constexpr int chains = 4;                // of operations that don't wait for one another
   static_assert(fill != Fill::scalar || width == 1);
   static_assert(fill != Fill::edges || threads >= 2 * (width - 1), "an edge entry needs a thread");
-  using Row = ChunkedRow<T, width, fill, aligned_entries<T, width>(threads)>;
+  using Row = ChunkedRow<V, width, fill, aligned_entries<typename V::X, width>(threads)>;
 
   T value[size];
   T edge;
 
   /// Loads the chunks from number `first` on; the edge belongs to the tile with chunk 0.
-  KOKKOS_FORCEINLINE_FUNCTION void load(const KernelArguments<T>& arguments, const Row& row,
+  KOKKOS_FORCEINLINE_FUNCTION void load(const KernelArguments<V>& arguments, const Row& row,
                                         std::int64_t first, int rank) {
     const int left = chunks_left(row, first, rank);
-    const T* p = row.x_chunk(first + rank);
+    const X* p = row.x_chunk(first + rank);
     if (fill != Fill::scalar || row.x_stride == 1)
       load_chunks(arguments, left, p, width);  // inlined: immediate offsets
     else
       load_chunks(arguments, left, p, row.x_stride);
-    edge = arguments.nothing;
+    edge = static_cast<T>(arguments.nothing);
     if constexpr (fill == Fill::edges) {
       const std::int64_t column = first == 0 ? row.edge_column(rank) : -1;
-      if (column >= 0) edge = row.x[column];
-      edge = arguments.load(edge);
+      if (column >= 0) edge = static_cast<T>(row.x[column]);
+      edge = arguments.scale * edge;
     }
   }
 
@@ -176,58 +188,58 @@ struct Tile {
   KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t first, int rank,
                                          const Map& map) const {
     const int left = chunks_left(row, first, rank);
-    T* p = row.y_chunk(first + rank);
+    Y* p = row.y_chunk(first + rank);
     if (fill == Fill::exact || fill == Fill::guarded || row.wide_stores)
       store_chunks(left, p, map);
     else
       store_entries(left, p, row.y_stride, map);
     if constexpr (fill == Fill::edges) {
       const std::int64_t column = first == 0 ? row.edge_column(rank) : -1;
-      if (column >= 0) row.y[column * row.y_stride] = map(edge);
+      if (column >= 0) row.y[column * row.y_stride] = static_cast<Y>(map(edge));
     }
   }
 
  private:
   /// Chunk i of the thread is at p + i * threads * distance.
   template <class Distance>
-  KOKKOS_FORCEINLINE_FUNCTION void load_chunks(const KernelArguments<T>& arguments, int left,
-                                               const T* p, Distance distance) {
+  KOKKOS_FORCEINLINE_FUNCTION void load_chunks(const KernelArguments<V>& arguments, int left,
+                                               const X* p, Distance distance) {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i) {
-      Chunk<T, width> chunk;
+      Chunk<X, width> chunk;
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < width; ++k) chunk.entry[k] = arguments.nothing;
       if (holds(i, left))
-        chunk = *reinterpret_cast<const Chunk<T, width>*>(p + i * threads * distance);
+        chunk = *reinterpret_cast<const Chunk<X, width>*>(p + i * threads * distance);
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < width; ++k) value[i * width + k] = chunk.entry[k];
+      for (int k = 0; k < width; ++k) value[i * width + k] = static_cast<T>(chunk.entry[k]);
     }
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int j = 0; j < size; ++j) value[j] = arguments.load(value[j]);
+    for (int j = 0; j < size; ++j) value[j] = arguments.scale * value[j];
   }
 
   template <class Map>
-  KOKKOS_FORCEINLINE_FUNCTION void store_chunks(int left, T* p, const Map& map) const {
+  KOKKOS_FORCEINLINE_FUNCTION void store_chunks(int left, Y* p, const Map& map) const {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i) {
       if (!holds(i, left)) continue;
-      Chunk<T, width> out;
+      Chunk<Y, width> out;
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < width; ++k) out.entry[k] = map(value[i * width + k]);
-      reinterpret_cast<Chunk<T, width>*>(p)[i * threads] = out;
+      for (int k = 0; k < width; ++k) out.entry[k] = static_cast<Y>(map(value[i * width + k]));
+      reinterpret_cast<Chunk<Y, width>*>(p)[i * threads] = out;
     }
   }
 
   /// The same one by one, for a y that is strided or aligned in another way than x.
   template <class Map>
-  KOKKOS_FORCEINLINE_FUNCTION void store_entries(int left, T* p, std::int64_t stride,
+  KOKKOS_FORCEINLINE_FUNCTION void store_entries(int left, Y* p, std::int64_t stride,
                                                  const Map& map) const {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i) {
       if (!holds(i, left)) continue;
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < width; ++k)
-        p[(i * threads * width + k) * stride] = map(value[i * width + k]);
+        p[(i * threads * width + k) * stride] = static_cast<Y>(map(value[i * width + k]));
     }
   }
 
@@ -247,7 +259,7 @@ template <class Share, class Output>
 KOKKOS_FORCEINLINE_FUNCTION void write_share(const Share& share, const typename Share::Row& row,
                                              int rank, bool first, const Output& output) {
   if constexpr (Output::one_value_a_row) {
-    if (first) *row.y = output.value;
+    if (first) *row.y = static_cast<typename Share::Y>(output.value);
   } else {
     share.store(row, 0, rank, output);
   }

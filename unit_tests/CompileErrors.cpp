@@ -12,10 +12,13 @@ using Exec = Kokkos::DefaultHostExecutionSpace;
 template <class Data>
 using View = Kokkos::View<Data, Kokkos::LayoutRight, Exec>;
 
-void calls(const View<double**>& x, const View<double**>& y, const View<double*>& lse) {
+void calls(const View<double**>& x, const View<double**>& y, const View<double*>& lse,
+           const View<Kokkos::Experimental::half_t**>& half) {
   KokkosSoftmax::softmax(Exec{}, x, y);
   KokkosSoftmax::logsumexp(Exec{}, x, lse);
   KokkosSoftmax::plan_logsumexp(Exec{}, x, lse).execute(x, lse);
+  KokkosSoftmax::softmax(Exec{}, half, half);
+  KokkosSoftmax::log_softmax(Exec{}, half, View<float**>("y", 1, 1));
 #ifdef KOKKOSSOFTMAX_TEST_WRONG_CALLS
   KokkosSoftmax::softmax(Exec{}, View<int**>("x", 1, 1), y);
   KokkosSoftmax::softmax(Exec{}, x, View<float**>("y", 1, 1));
@@ -26,6 +29,7 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::softmax(1.0, x, y);
   KokkosSoftmax::plan_softmax(Exec{}, x, lse);
   KokkosSoftmax::plan_logsumexp(Exec{}, x, View<float*>("lse", 1));
+  KokkosSoftmax::plan_log_softmax(Exec{}, half, y);
 #endif
 }
 

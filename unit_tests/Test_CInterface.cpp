@@ -251,8 +251,19 @@ TYPED_TEST(CInterface, TensorErrors) {
 TYPED_TEST(CInterface, TypesWithoutKernels) {
   typename TestFixture::Call call;
   call.x.c.type = KOKKOSSOFTMAX_HALF;
+  call.y.c.type = KOKKOSSOFTMAX_DOUBLE;
   EXPECT_TRUE(call.fails(KOKKOSSOFTMAX_UNSUPPORTED,
                          {"KokkosSoftmax::softmax: x of type", "half", "float to float"}));
+  call.y.c.type = KOKKOSSOFTMAX_BFLOAT16;
+  EXPECT_TRUE(call.fails(KOKKOSSOFTMAX_UNSUPPORTED, {"half", "y of type", "bfloat16"}));
+#if KOKKOS_HALF_T_IS_FLOAT
+  call.y.c.type = KOKKOSSOFTMAX_HALF;
+  EXPECT_TRUE(call.fails(KOKKOSSOFTMAX_UNSUPPORTED, {"half", "float to float"}));
+#endif
+#if KOKKOS_BHALF_T_IS_FLOAT
+  call.x.c.type = call.y.c.type = KOKKOSSOFTMAX_BFLOAT16;
+  EXPECT_TRUE(call.fails(KOKKOSSOFTMAX_UNSUPPORTED, {"bfloat16", "float to float"}));
+#endif
   call.x.c.type = 99;
   EXPECT_TRUE(call.fails(KOKKOSSOFTMAX_UNSUPPORTED, {"99", "unknown"}));
   call.x.c.type = KOKKOSSOFTMAX_DOUBLE;

@@ -16,6 +16,7 @@ template <class C>
 class ClosedGroups : public ::testing::Test {
  protected:
   using T = typename C::value;
+  using V = KokkosSoftmax::Impl::ValueTypes<T>;
   using Exec = typename C::exec;
   using Shape =
       std::conditional_t<is_host_space<Exec>,
@@ -29,7 +30,7 @@ class ClosedGroups : public ::testing::Test {
   template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel>
   static void expect_right(std::size_t count, int teams_per_row, int tiles, int groups,
                            bool in_place) {
-    using K = Kernel<Exec, T, KokkosSoftmax::Impl::Operation::softmax, Shape>;
+    using K = Kernel<Exec, V, KokkosSoftmax::Impl::Operation::softmax, Shape>;
     const Exec exec;
     const std::size_t columns =
         static_cast<std::size_t>(tiles * tile * teams_per_row - Shape::width);
@@ -52,7 +53,7 @@ class ClosedGroups : public ::testing::Test {
                                                       Shape::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(K::scratch_bytes(plan)));
     Kokkos::parallel_for("Test::closed_groups", policy,
-                         K{KokkosSoftmax::Impl::KernelArguments<T>(problem, Options{}),
+                         K{KokkosSoftmax::Impl::KernelArguments<V>(problem, Options{}),
                            KokkosSoftmax::Impl::SplitWorkspaces<Exec>::of(exec), plan});
     exec.fence();
     EXPECT_TRUE(check_output(c, sample.rows, sample.expected, in_place ? x : y));

@@ -2,16 +2,19 @@
 #
 # cmake -DCOMPILER=... -DFLAGS=... -DSOURCE=... -P check_compile_errors.cmake
 # The source must compile, and with KOKKOSSOFTMAX_TEST_WRONG_CALLS must not, for these reasons:
+string(CONCAT pairs
+  "must be float and float, double and double, half_t and half_t, half_t and float, "
+  "bhalf_t and bhalf_t, or bhalf_t and float")
 set(sentences
-  "KokkosSoftmax::softmax: the value type of x must be float or double"
-  "KokkosSoftmax::softmax: y must have the value type of x, without const"
-  "KokkosSoftmax::log_softmax: y must have the value type of x, without const"
+  "KokkosSoftmax::softmax: the value types of x and y ${pairs}, that of y without const"
+  "KokkosSoftmax::log_softmax: the value types of x and y ${pairs}, that of y without const"
+  "KokkosSoftmax::plan_log_softmax: the value types of x and y ${pairs}, that of y without const"
   "KokkosSoftmax::log_softmax: y must have the rank of x"
   "KokkosSoftmax::logsumexp: lse must have the rank of x (less one for logsumexp)"
   "KokkosSoftmax::logsumexp: x must have rank 1 to 4"
   "KokkosSoftmax::softmax: exec must be an instance of an execution space"
   "KokkosSoftmax::plan_softmax: y must have the rank of x"
-  "KokkosSoftmax::plan_logsumexp: lse must have the value type of x, without const")
+  "KokkosSoftmax::plan_logsumexp: the value types of x and lse ${pairs}, that of lse without const")
 
 execute_process(COMMAND ${COMPILER} ${FLAGS} -fsyntax-only ${SOURCE}
   RESULT_VARIABLE failed ERROR_VARIABLE message)

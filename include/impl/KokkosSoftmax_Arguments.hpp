@@ -17,35 +17,32 @@
 
 namespace KokkosSoftmax::Impl {
 
-template <class T>
-inline constexpr bool is_supported_value = std::is_same_v<T, float> || std::is_same_v<T, double>;
-
 template <class Exec, class V>
 inline constexpr bool is_accessible_from =
     Kokkos::SpaceAccessibility<Exec, typename V::memory_space>::accessible;
 
 /// The conditions on types, each with a sentence that names the function and the argument.
 /// `y_rank_less` is how many axes the output y has less than x.
-#define KOKKOSSOFTMAX_IMPL_CHECK_TYPES(function, Exec, X, y_name, Y, y_rank_less)               \
-  static_assert(Kokkos::is_execution_space_v<Exec>,                                             \
-                "KokkosSoftmax::" function ": exec must be an instance of an execution space"); \
-  static_assert(Kokkos::is_view_v<X>, "KokkosSoftmax::" function ": x must be a Kokkos::View"); \
-  static_assert(Kokkos::is_view_v<Y>,                                                           \
-                "KokkosSoftmax::" function ": " y_name " must be a Kokkos::View");              \
-  static_assert(X::rank() >= 1 && X::rank() <= 4,                                               \
-                "KokkosSoftmax::" function ": x must have rank 1 to 4");                        \
-  static_assert(Y::rank() + y_rank_less == X::rank(),                                           \
-                "KokkosSoftmax::" function ": " y_name                                          \
-                " must have the rank of x (less one for logsumexp)");                           \
-  static_assert(KokkosSoftmax::Impl::is_supported_value<typename X::non_const_value_type>,      \
-                "KokkosSoftmax::" function ": the value type of x must be float or double");    \
-  static_assert(std::is_same_v<typename Y::value_type, typename X::non_const_value_type>,       \
-                "KokkosSoftmax::" function ": " y_name                                          \
-                " must have the value type of x, without const");                               \
-  static_assert(KokkosSoftmax::Impl::is_accessible_from<Exec, X>,                               \
-                "KokkosSoftmax::" function ": the memory of x is not accessible from exec");    \
-  static_assert(KokkosSoftmax::Impl::is_accessible_from<Exec, Y>,                               \
-                "KokkosSoftmax::" function ": the memory of " y_name                            \
+#define KOKKOSSOFTMAX_IMPL_CHECK_TYPES(function, Exec, X, y_name, Y, y_rank_less)                  \
+  static_assert(Kokkos::is_execution_space_v<Exec>,                                                \
+                "KokkosSoftmax::" function ": exec must be an instance of an execution space");    \
+  static_assert(Kokkos::is_view_v<X>, "KokkosSoftmax::" function ": x must be a Kokkos::View");    \
+  static_assert(Kokkos::is_view_v<Y>,                                                              \
+                "KokkosSoftmax::" function ": " y_name " must be a Kokkos::View");                 \
+  static_assert(X::rank() >= 1 && X::rank() <= 4,                                                  \
+                "KokkosSoftmax::" function ": x must have rank 1 to 4");                           \
+  static_assert(Y::rank() + y_rank_less == X::rank(),                                              \
+                "KokkosSoftmax::" function ": " y_name                                             \
+                " must have the rank of x (less one for logsumexp)");                              \
+  static_assert(                                                                                   \
+      KokkosSoftmax::Impl::have_kernels<typename X::non_const_value_type, typename Y::value_type>, \
+      "KokkosSoftmax::" function ": the value types of x and " y_name                              \
+      " must be float and float, double and double, half_t and half_t, half_t and "                \
+      "float, bhalf_t and bhalf_t, or bhalf_t and float, that of " y_name " without const");       \
+  static_assert(KokkosSoftmax::Impl::is_accessible_from<Exec, X>,                                  \
+                "KokkosSoftmax::" function ": the memory of x is not accessible from exec");       \
+  static_assert(KokkosSoftmax::Impl::is_accessible_from<Exec, Y>,                                  \
+                "KokkosSoftmax::" function ": the memory of " y_name                               \
                 " is not accessible from exec")
 
 template <class... Parts>
@@ -73,12 +70,13 @@ inline int checked_axis(Operation operation, int axis, int rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
-template <class T>
+template <class V>
 void check_scale(Operation operation, double scale) {
+  using T = typename V::Compute;
   const double largest = static_cast<double>(Kokkos::Experimental::finite_max_v<T>);
   if (!(std::abs(scale) <= largest))
-    throw_invalid(operation, "scale = ", scale, " is not finite (x holds numbers up to ", largest,
-                  "): give a finite scale");
+    throw_invalid(operation, "scale = ", scale, " is not finite (it is rounded to a type for ",
+                  "numbers up to ", largest, "): give a finite scale");
 }
 
 template <class X, class Y>
@@ -116,7 +114,7 @@ template <class X, class Y>
 auto checked_problem(Operation operation, const StridedArray<X>& x, const char* y_name,
                      const StridedArray<Y>& y, const Options& options) {
   const int axis = checked_axis(operation, options.axis, x.rank);
-  check_scale<std::remove_const_t<X>>(operation, options.scale);
+  check_scale<ValueTypes<std::remove_const_t<X>, Y>>(operation, options.scale);
   check_extents(operation, x, y_name, y, axis);
   const auto problem = make_row_problem(x, y, axis);
   if (writes_something(operation, problem)) check_overlap(operation, y_name, problem);

@@ -7,6 +7,7 @@
 
 #include <KokkosSoftmax_Options.hpp>
 #include <impl/KokkosSoftmax_RowProblem.hpp>
+#include <impl/KokkosSoftmax_ValueTypes.hpp>
 #include <string>
 
 namespace KokkosSoftmax::Impl {
@@ -26,41 +27,33 @@ constexpr const char* to_string(Operation operation) {
   return "unknown";
 }
 
-/// The name of a value type in messages and tuning tables.
-template <class T>
-inline constexpr const char* value_name = nullptr;
-template <>
-inline constexpr const char* value_name<float> = "float";
-template <>
-inline constexpr const char* value_name<double> = "double";
-
 struct TuningLine;
 
 /// The schedule that was chosen for a problem: its place among the ones compiled for (operation,
-/// Exec, T), and the line of a tuning table that says so.
+/// Exec, ValueTypes), and the line of a tuning table that says so.
 struct Choice {
   int candidate = 0;
   const TuningLine* line = nullptr;  ///< null: the rule
 };
 
-// Instantiated in src/ for each execution space that Kokkos has enabled and T = float, double. They
+// Instantiated in src/ for each execution space that Kokkos has enabled and all ValueTypes. They
 // need rows > 0; columns may be 0 for logsumexp.
 
-template <Operation operation, class Exec, class T>
-Choice choose(const Exec& exec, const RowProblem<T, T>& problem, const Options& options);
+template <Operation operation, class Exec, class Tx, class Ty>
+Choice choose(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options);
 
 /// Launches what was chosen for a problem that differs, if at all, in the addresses of x and y, and
 /// not in their alignment.
-template <Operation operation, class Exec, class T>
-void launch(const Exec& exec, const RowProblem<T, T>& problem, const Options& options,
+template <Operation operation, class Exec, class Tx, class Ty>
+void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options,
             const Choice& choice);
 
 /// Chooses and launches.
-template <Operation operation, class Exec, class T>
-void launch(const Exec& exec, const RowProblem<T, T>& problem, const Options& options);
+template <Operation operation, class Exec, class Tx, class Ty>
+void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options);
 
-/// The schedule, and why it was chosen.
-template <Operation operation, class Exec, class T>
+/// The schedule, and why it was chosen; V: ValueTypes.
+template <Operation operation, class Exec, class V>
 std::string describe(const Choice& choice);
 
 }  // namespace KokkosSoftmax::Impl

@@ -3,6 +3,7 @@
 
 import ctypes
 import math
+import struct
 import sys
 import unittest
 
@@ -94,6 +95,40 @@ class Values(unittest.TestCase):
             for i in range(ROWS):
                 for j in range(COLUMNS):
                     self.check(x[i][j], want[i, j], ctypes.c_float)
+
+
+class HalfTypes(unittest.TestCase):
+    """x in 16-bit words of 2 bytes each, y in float."""
+
+    @staticmethod
+    def words(type_name):
+        """The rows of filled(), rounded, and their bits; multiples of 1/8 are exact in both types."""
+        values, bits = matrix(ctypes.c_float), matrix(ctypes.c_uint16)
+        for i in range(ROWS):
+            for j in range(COLUMNS):
+                values[i][j] = ((7 * i + 11 * j) % 23 - 11) / 8
+                if type_name == "float16":
+                    bits[i][j] = struct.unpack("<H", struct.pack("<e", values[i][j]))[0]
+                else:
+                    bits[i][j] = struct.unpack("<I", struct.pack("<f", values[i][j]))[0] >> 16
+        return values, bits
+
+    def test_to_float(self):
+        for type_name in ("float16", "bfloat16"):
+            with self.subTest(type_name):
+                values, bits = self.words(type_name)
+                x = library.Array(ctypes.addressof(bits), type_name, (ROWS, COLUMNS), (COLUMNS, 1))
+                y = matrix(ctypes.c_float)
+                try:
+                    LIBRARY.apply("softmax", HOST, x, library.of_buffer(y))
+                except library.Error as error:
+                    self.assertEqual(error.status, "unsupported")
+                    self.skipTest(f"this Kokkos has no half types ({error})")
+                LIBRARY.fence(HOST)
+                want = expected(values, "softmax", 1, 1)
+                for i in range(ROWS):
+                    for j in range(COLUMNS):
+                        self.assertLessEqual(abs(y[i][j] - want[i, j]), 1e-6 * want[i, j])
 
 
 class Errors(unittest.TestCase):

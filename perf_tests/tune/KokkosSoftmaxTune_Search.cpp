@@ -81,7 +81,7 @@ Measurement Search::measure(const Job& job) {
 template <Operation operation, class T>
 std::vector<Job> Search::jobs_of(const Point& point) {
   std::vector<Job> jobs;
-  const auto schedules = Impl::compiled_schedules<operation, Exec, T>();
+  const auto schedules = Impl::compiled_schedules<operation, Exec, Impl::ValueTypes<T>>();
   const auto rows = problem<operation, T>(point, 0);
   for (int c = 0; c < static_cast<int>(schedules.size()); ++c)
     if (is_eligible(schedules[c], point) &&

@@ -19,6 +19,8 @@ struct ValueType {
 };
 using Float = ValueType<KOKKOSSOFTMAX_FLOAT, float>;
 using Double = ValueType<KOKKOSSOFTMAX_DOUBLE, double>;
+using Half = ValueType<KOKKOSSOFTMAX_HALF, Kokkos::Experimental::half_t>;
+using Bfloat16 = ValueType<KOKKOSSOFTMAX_BFLOAT16, Kokkos::Experimental::bhalf_t>;
 
 template <class X, class Y>
 struct TypePair {
@@ -29,8 +31,14 @@ template <class... Pairs>
 struct TypePairs {};
 
 /// The types of x and y that the library has kernels for.
-using SupportedTypes = TypePairs<TypePair<Float, Float>,  //
-                                 TypePair<Double, Double>>;
+using SupportedTypes = TypePairs<
+#if !KOKKOS_HALF_T_IS_FLOAT
+    TypePair<Half, Half>, TypePair<Half, Float>,
+#endif
+#if !KOKKOS_BHALF_T_IS_FLOAT
+    TypePair<Bfloat16, Bfloat16>, TypePair<Bfloat16, Float>,
+#endif
+    TypePair<Float, Float>, TypePair<Double, Double>>;
 
 constexpr const char* type_name(int type) {
   switch (type) {

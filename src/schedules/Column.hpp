@@ -10,16 +10,17 @@ namespace KokkosSoftmax::Impl {
 /// Rows whose entries lie apart while neighbouring rows lie side by side: each lane of a vector
 /// works on a row of its own, so that a load is coalesced over the rows, and the team's threads
 /// share the columns. What fits the threads' registers is read once, longer rows twice.
-template <class Exec, class T, Operation operation, class Shape>
+template <class Exec, class V, Operation operation, class Shape>
 struct ColumnKernel {
+  using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Piece = Tile<T, Shape::items, 1, Shape::threads, Fill::scalar>;
+  using Piece = Tile<V, Shape::items, 1, Shape::threads, Fill::scalar>;
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, T>;
   using Exp = typename Output::Exp;
   static constexpr int rows_per_team = Shape::lanes;
 
-  KernelArguments<T> arguments;
+  KernelArguments<V> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     constexpr int lanes = Shape::lanes;
@@ -45,7 +46,7 @@ struct ColumnKernel {
     for (int t = 0; t < Shape::threads; ++t) all.merge(states(t * lanes + lane));
 
     if constexpr (Output::one_value_a_row) {
-      if (thread == 0) *row.y = all.value();
+      if (thread == 0) *row.y = static_cast<typename V::Y>(all.value());
     } else {
       const EntryEpilogue<Output, T> output(all, arguments.empty_rows);
       const std::int64_t last = (row.columns - 1) / Piece::chunks * Piece::chunks;

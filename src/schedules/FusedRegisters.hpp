@@ -9,16 +9,17 @@ namespace KokkosSoftmax::Impl {
 
 /// A row in the registers of a team, with one barrier: each thread sums its share against the
 /// largest entry of that share, and the shares are brought together by their states.
-template <class Exec, class T, Operation operation, class Shape>
+template <class Exec, class V, Operation operation, class Shape>
 struct FusedRegistersKernel {
+  using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Share = Tile<T, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+  using Share = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
   using Row = typename Share::Row;
   using Output = Epilogue<operation, T>;
   using Exp = typename Output::Exp;
   static constexpr int rows_per_team = 1;
 
-  KernelArguments<T> arguments;
+  KernelArguments<V> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     constexpr int lanes = Shape::lanes;

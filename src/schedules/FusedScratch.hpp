@@ -8,14 +8,15 @@
 namespace KokkosSoftmax::Impl {
 
 /// A row in the registers and the level-0 scratch memory of a team.
-template <class Exec, class T, Operation operation, class Shape>
+template <class Exec, class V, Operation operation, class Shape>
 struct FusedScratchKernel {
-  using Share = HeldShare<Exec, T, operation, Shape>;
+  using T = typename V::Compute;
+  using Share = HeldShare<Exec, V, operation, Shape>;
   using Member = typename Share::Member;
   using Output = typename Share::Output;
   static constexpr int rows_per_team = 1;
 
-  KernelArguments<T> arguments;
+  KernelArguments<V> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     constexpr int lanes = Shape::lanes;
@@ -27,7 +28,7 @@ struct FusedScratchKernel {
     const auto mine = merge_over_lanes<lanes>(member, share.load(arguments, row, 0, rank));
     const auto all = merge_over_team<Shape::threads, lanes>(member, lane, states, mine);
     if constexpr (Output::one_value_a_row) {
-      if (rank == 0) *row.y = all.value();
+      if (rank == 0) *row.y = static_cast<typename V::Y>(all.value());
     } else {
       share.store(row, 0, rank, all, arguments.empty_rows);
     }

@@ -17,19 +17,20 @@ namespace KokkosSoftmax::Impl {
 /// A block of neighbouring rows by one thread: pieces of it are transposed into a buffer in the
 /// cache, so that memory is read along the rows that lie side by side and computed on along
 /// columns.
-template <class T, Operation operation>
+template <class V, Operation operation>
 struct HostColumnsKernel {
+  using T = typename V::Compute;
+  using Span = HostSpan<T, T>;  // of the buffer
   using Output = Epilogue<operation, T>;
   using Exp = typename Output::Exp;
   static constexpr int block_rows = 64 / static_cast<int>(sizeof(T));  // a cache line
-  static constexpr std::int64_t piece_columns =
-      HostSpan<T>::max_size;  // the same bits as a HostRow
+  static constexpr std::int64_t piece_columns = Span::max_size;        // the same bits as a HostRow
 
-  KernelArguments<T> arguments;
+  KernelArguments<V> arguments;
 
   void operator()(std::int64_t block) const {
     T buffer[block_rows][piece_columns];
-    RowPointers<T> row[block_rows];
+    RowPointers<V> row[block_rows];
     const std::int64_t columns = arguments.problem.columns;
     const std::int64_t first_row = block * block_rows;
     const int rows =
@@ -40,12 +41,12 @@ struct HostColumnsKernel {
     for (std::int64_t c = 0; c < columns; c += piece_columns) {
       const std::int64_t size = load(buffer, row, rows, c);
       for (int r = 0; r < rows; ++r) {
-        const HostSpan<T> entries(buffer[r], size, arguments.scale);
+        const Span entries(buffer[r], size, arguments.scale);
         sum[r].add(entries);
       }
     }
     if constexpr (Output::one_value_a_row) {
-      for (int r = 0; r < rows; ++r) *row[r].y = sum[r].state().value();
+      for (int r = 0; r < rows; ++r) *row[r].y = static_cast<typename V::Y>(sum[r].state().value());
     } else {
       // backwards: the last piece is still in the buffer, the ones before it may be in a cache
       const std::int64_t last = (columns - 1) / piece_columns * piece_columns;
@@ -53,7 +54,7 @@ struct HostColumnsKernel {
         const std::int64_t size = c == last ? columns - last : load(buffer, row, rows, c);
         for (int r = 0; r < rows; ++r) {
           const EntryEpilogue<Output, T> output(sum[r].state(), arguments.empty_rows);
-          HostSpan<T>(buffer[r], size, arguments.scale).transform_into(buffer[r], 1, output);
+          Span(buffer[r], size, arguments.scale).transform_into(buffer[r], 1, output);
         }
         store(buffer, row, rows, c, size);
       }
@@ -61,26 +62,27 @@ struct HostColumnsKernel {
   }
 
  private:
-  std::int64_t load(T (&buffer)[block_rows][piece_columns], const RowPointers<T>* row, int rows,
+  std::int64_t load(T (&buffer)[block_rows][piece_columns], const RowPointers<V>* row, int rows,
                     std::int64_t first) const {
     const std::int64_t size = std::min(piece_columns, arguments.problem.columns - first);
     for (std::int64_t c = 0; c < size; ++c)
       for (int r = 0; r < rows; ++r)
-        buffer[r][c] = row[r].x[(first + c) * arguments.problem.x_column_stride];
+        buffer[r][c] = static_cast<T>(row[r].x[(first + c) * arguments.problem.x_column_stride]);
     return size;
   }
 
-  void store(const T (&buffer)[block_rows][piece_columns], const RowPointers<T>* row, int rows,
+  void store(const T (&buffer)[block_rows][piece_columns], const RowPointers<V>* row, int rows,
              std::int64_t first, std::int64_t size) const {
     for (std::int64_t c = 0; c < size; ++c)
       for (int r = 0; r < rows; ++r)
-        row[r].y[(first + c) * arguments.problem.y_column_stride] = buffer[r][c];
+        row[r].y[(first + c) * arguments.problem.y_column_stride] =
+            static_cast<typename V::Y>(buffer[r][c]);
   }
 };
 
-template <class Exec, class T, Operation operation>
-void host_columns(const Exec& exec, const std::string& label, const KernelArguments<T>& arguments) {
-  using Kernel = HostColumnsKernel<T, operation>;
+template <class Exec, class V, Operation operation>
+void host_columns(const Exec& exec, const std::string& label, const KernelArguments<V>& arguments) {
+  using Kernel = HostColumnsKernel<V, operation>;
   const std::int64_t blocks =
       (arguments.problem.rows + Kernel::block_rows - 1) / Kernel::block_rows;
   Kokkos::parallel_for(label,

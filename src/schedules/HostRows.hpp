@@ -16,14 +16,17 @@
 namespace KokkosSoftmax::Impl {
 
 /// The spans [first, last) of a row.
-template <class T, Operation operation>
+template <class V, Operation operation>
 class HostRow {
  public:
+  using Y = typename V::Y;
+  using T = typename V::Compute;
+  using Span = HostSpan<typename V::X, T>;
   using Output = Epilogue<operation, T>;
   using Exp = typename Output::Exp;
-  static constexpr std::int64_t span_size = HostSpan<T>::max_size;
+  static constexpr std::int64_t span_size = Span::max_size;
 
-  HostRow(const KernelArguments<T>& arguments, std::int64_t r)
+  HostRow(const KernelArguments<V>& arguments, std::int64_t r)
       : m_pointers(arguments.row(r)), m_arguments(arguments) {}
 
   static std::int64_t spans(std::int64_t columns) { return (columns + span_size - 1) / span_size; }
@@ -31,7 +34,7 @@ class HostRow {
   OnlineSum<Exp, T> sum(std::int64_t first, std::int64_t last) const {
     OnlineSum<Exp, T> sum;
     for (std::int64_t s = first; s < last; ++s) {
-      const HostSpan<T> entries = span(s);
+      const Span entries = span(s);
       sum.add(entries);
     }
     return sum;
@@ -45,42 +48,52 @@ class HostRow {
       span(s).transform_into(m_pointers.y + s * span_size * stride, stride, output);
   }
 
-  void write_value(const LogSumExpState<T>& row) const { *m_pointers.y = row.value(); }
+  void write_value(const LogSumExpState<T>& row) const {
+    *m_pointers.y = static_cast<Y>(row.value());
+  }
 
-  /// A row of one span: each weight is computed once and waits in y, which is in the cache.
+  /// A row of one span: each weight is computed once and waits in y, which is in the cache, or,
+  /// where y would round it, beside.
   void softmax_in_one_span() const {
-    const HostSpan<T> entries = span(0);
+    constexpr bool in_y = std::is_same_v<Y, T>;
+    [[maybe_unused]] T beside[in_y ? 1 : span_size];
+    T* weights;
+    if constexpr (in_y)
+      weights = m_pointers.y;
+    else
+      weights = beside;
+    const Span entries = span(0);
     const T reference = Exp::reference(entries.max(-Kokkos::Experimental::infinity_v<T>));
-    const LogSumExpState<T> row{reference, entries.sum_into(m_pointers.y, Exp(reference))};
+    const LogSumExpState<T> row{reference, entries.sum_into(weights, Exp(reference))};
     const Output output(row, reference, m_arguments.empty_rows);
-    HostSpan<T>(m_pointers.y, m_arguments.problem.columns, T(1))
+    HostSpan<T, T>(weights, m_arguments.problem.columns, T(1))
         .transform_into(m_pointers.y, 1, output);
   }
 
  private:
-  HostSpan<T> span(std::int64_t s) const {
+  Span span(std::int64_t s) const {
     const std::int64_t begin = s * span_size;
     return {m_pointers.x + begin, std::min(span_size, m_arguments.problem.columns - begin),
             m_arguments.scale};
   }
 
-  RowPointers<T> m_pointers;
-  const KernelArguments<T>& m_arguments;
+  RowPointers<V> m_pointers;
+  const KernelArguments<V>& m_arguments;
 };
 
 /// A row by one thread.
-template <class T, Operation operation>
+template <class V, Operation operation>
 struct HostRowsKernel {
-  KernelArguments<T> arguments;
+  KernelArguments<V> arguments;
 
   void operator()(std::int64_t r) const {
-    const HostRow<T, operation> row(arguments, r);
+    const HostRow<V, operation> row(arguments, r);
     const std::int64_t columns = arguments.problem.columns;
     const std::int64_t spans = row.spans(columns);
     if constexpr (operation == Operation::logsumexp) {
       row.write_value(row.sum(0, spans).state());
     } else {
-      if constexpr (Epilogue<operation, T>::keeps_weights) {
+      if constexpr (HostRow<V, operation>::Output::keeps_weights) {
         if (spans == 1 && arguments.problem.y_column_stride == 1) return row.softmax_in_one_span();
       }
       row.write(0, spans, row.sum(0, spans).state());
@@ -89,14 +102,15 @@ struct HostRowsKernel {
 };
 
 /// A row by all threads of a team, each on one run of spans.
-template <class Exec, class T, Operation operation>
+template <class Exec, class V, Operation operation>
 struct HostSplitRowsKernel {
+  using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
 
-  KernelArguments<T> arguments;
+  KernelArguments<V> arguments;
 
   void operator()(const Member& member) const {
-    const HostRow<T, operation> row(arguments, member.league_rank());
+    const HostRow<V, operation> row(arguments, member.league_rank());
     const std::int64_t spans = row.spans(arguments.problem.columns);
     const std::int64_t first = spans * member.team_rank() / member.team_size();
     const std::int64_t last = spans * (member.team_rank() + 1) / member.team_size();
@@ -110,8 +124,8 @@ struct HostSplitRowsKernel {
   }
 };
 
-template <class Exec, class T, Operation operation>
-void host_rows(const Exec& exec, const std::string& label, const KernelArguments<T>& arguments,
+template <class Exec, class V, Operation operation>
+void host_rows(const Exec& exec, const std::string& label, const KernelArguments<V>& arguments,
                bool reproducible) {
   // Below this a thread has the row read before its team has met.
   constexpr std::int64_t min_columns_to_split = 65536;
@@ -121,10 +135,10 @@ void host_rows(const Exec& exec, const std::string& label, const KernelArguments
   if (!split) {
     Kokkos::parallel_for(label,
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows),
-                         HostRowsKernel<T, operation>{arguments});
+                         HostRowsKernel<V, operation>{arguments});
     return;
   }
-  const HostSplitRowsKernel<Exec, T, operation> kernel{arguments};
+  const HostSplitRowsKernel<Exec, V, operation> kernel{arguments};
   Kokkos::TeamPolicy<Exec> policy(exec, static_cast<int>(rows), 1);
   const int team_size = policy.team_size_max(kernel, Kokkos::ParallelForTag());
   policy = Kokkos::TeamPolicy<Exec>(exec, static_cast<int>(rows), team_size);

@@ -10,16 +10,17 @@ namespace KokkosSoftmax::Impl {
 /// A row of any length by one team: tiles go through registers, with the running (max, sum)
 /// rescaled where a tile brings a larger entry. The second pass reads the row again, backwards, so
 /// that it finds the end of a row that is wider than the cache still there.
-template <class Exec, class T, Operation operation, class Shape>
+template <class Exec, class V, Operation operation, class Shape>
 struct OnlineKernel {
+  using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Piece = Tile<T, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+  using Piece = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, T>;
   using Exp = typename Output::Exp;
   static constexpr int rows_per_team = 1;
 
-  KernelArguments<T> arguments;
+  KernelArguments<V> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     constexpr int lanes = Shape::lanes;
@@ -38,7 +39,7 @@ struct OnlineKernel {
         member, lane, states, merge_over_lanes<lanes>(member, sum.state()));
 
     if constexpr (Output::one_value_a_row) {
-      if (rank == 0) *row.y = all.value();
+      if (rank == 0) *row.y = static_cast<typename V::Y>(all.value());
     } else {
       const EntryEpilogue<Output, T> output(all, arguments.empty_rows);
       const std::int64_t last =

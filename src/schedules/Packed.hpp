@@ -10,8 +10,9 @@ namespace KokkosSoftmax::Impl {
 /// Short rows that lie one behind the other: a team moves a run of rows through level-0 scratch in
 /// aligned chunks, whatever the rows' length, and between the two moves each lane works on a row of
 /// its own there. Lanes whose rows have an odd length meet in no bank of the scratch memory.
-template <class Exec, class T, Operation operation, class Shape>
+template <class Exec, class V, Operation operation, class Shape>
 struct PackedKernel {
+  using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Output = Epilogue<operation, T>;
   using Exp = typename Output::Exp;
@@ -21,8 +22,10 @@ struct PackedKernel {
   static constexpr int lanes = Shape::threads * Shape::lanes;  // of the team
   static constexpr int rows_per_team = lanes * Shape::rows_per_thread;
   static_assert(rows_per_team % Shape::width == 0, "a run must begin at an aligned address");
+  static_assert(std::is_same_v<typename V::X, T> && std::is_same_v<typename V::Y, T>,
+                "rows are worked on in the place of their entries");
 
-  KernelArguments<T> arguments;
+  KernelArguments<V> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const int rank = member.team_rank() * Shape::lanes + lane_number<Shape::lanes>(member);

@@ -15,11 +15,12 @@
 namespace KokkosSoftmax::Impl {
 
 /// A team's share of the rows of its group.
-template <class Exec, class T, Operation operation, class Shape>
+template <class Exec, class V, Operation operation, class Shape>
 class SplitTeam {
  public:
+  using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Piece = Tile<T, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+  using Piece = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, T>;
   using Exp = typename Output::Exp;
@@ -30,7 +31,7 @@ class SplitTeam {
   static constexpr int max_members = Shape::threads * Shape::lanes;
   static constexpr bool one_row_a_group = false;
 
-  KOKKOS_FORCEINLINE_FUNCTION SplitTeam(const Member& member, const KernelArguments<T>& arguments,
+  KOKKOS_FORCEINLINE_FUNCTION SplitTeam(const Member& member, const KernelArguments<V>& arguments,
                                         const SplitWorkspace& workspace, const SplitPlan& plan)
       : m_member(member),
         m_arguments(arguments),
@@ -107,7 +108,7 @@ class SplitTeam {
     return row < m_arguments.problem.rows;
   }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin() const { return m_group.index() * m_share; }
-  KOKKOS_FORCEINLINE_FUNCTION Row share_of(const RowPointers<T>& pointers) const {
+  KOKKOS_FORCEINLINE_FUNCTION Row share_of(const RowPointers<V>& pointers) const {
     Row row(m_arguments, pointers);
     const std::int64_t end = begin() + m_share;
     if (end < row.end) row.end = end;
@@ -139,7 +140,7 @@ class SplitTeam {
   KOKKOS_FORCEINLINE_FUNCTION void write(std::uint32_t r, const State& all) const {
     const Row row = share_of(m_arguments.row(r));
     if constexpr (Output::one_value_a_row) {
-      if (m_group.index() == 0 && m_rank == 0) *row.y = all.value();
+      if (m_group.index() == 0 && m_rank == 0) *row.y = static_cast<typename V::Y>(all.value());
     } else {
       const EntryEpilogue<Output, T> output(all, m_arguments.empty_rows);
       const std::int64_t tiles = (row.end - begin() + Piece::chunks - 1) / Piece::chunks;
@@ -153,7 +154,7 @@ class SplitTeam {
   }
 
   const Member& m_member;
-  const KernelArguments<T>& m_arguments;
+  const KernelArguments<V>& m_arguments;
   const SplitPlan& m_plan;
   int m_lane;
   int m_rank;
@@ -163,18 +164,19 @@ class SplitTeam {
 
 /// The same with shares that are held on chip, so that they are read once. While a team waits for
 /// the states of the others, the other teams of its multiprocessor load or store.
-template <class Exec, class T, Operation operation, class Shape>
-class SplitHeldTeam : public SplitTeam<Exec, T, operation, Shape> {
+template <class Exec, class V, Operation operation, class Shape>
+class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
  public:
-  using Base = SplitTeam<Exec, T, operation, Shape>;
-  using Held = HeldShare<Exec, T, operation, Shape>;
+  using Base = SplitTeam<Exec, V, operation, Shape>;
+  using Held = HeldShare<Exec, V, operation, Shape>;
   using typename Base::Group;
   using typename Base::Member;
   using typename Base::Row;
   using typename Base::State;
+  using typename Base::T;
 
   KOKKOS_FORCEINLINE_FUNCTION SplitHeldTeam(const Member& member,
-                                            const KernelArguments<T>& arguments,
+                                            const KernelArguments<V>& arguments,
                                             const SplitWorkspace& workspace, const SplitPlan& plan)
       : Base(member, arguments, workspace, plan), m_held(member, plan.chunks_per_team) {}
 
@@ -233,16 +235,17 @@ class SplitHeldTeam : public SplitTeam<Exec, T, operation, Shape> {
 
 /// The same for rows so few that each group has one, and so short that a team holds its share in
 /// registers: the shortest way from the load to the store.
-template <class Exec, class T, Operation operation, class Shape>
-class SplitOnceTeam : public SplitTeam<Exec, T, operation, Shape> {
+template <class Exec, class V, Operation operation, class Shape>
+class SplitOnceTeam : public SplitTeam<Exec, V, operation, Shape> {
  public:
-  using Base = SplitTeam<Exec, T, operation, Shape>;
+  using Base = SplitTeam<Exec, V, operation, Shape>;
   using Base::Base;
   using typename Base::Exp;
   using typename Base::Group;
   using typename Base::Output;
   using typename Base::Piece;
   using typename Base::State;
+  using typename Base::T;
 
   /// Many small teams wait for one another longer than few large ones (128 lanes: 32 teams, 256
   /// lanes: 128 teams, by measurements on an H200).
@@ -272,12 +275,12 @@ class SplitOnceTeam : public SplitTeam<Exec, T, operation, Shape> {
 };
 
 /// The kernel of a kind of team.
-template <class Team, class T>
+template <class Team, class V>
 struct SplitKernel {
   static constexpr int max_members = Team::max_members;
   static constexpr bool one_row_a_group = Team::one_row_a_group;
 
-  KernelArguments<T> arguments;
+  KernelArguments<V> arguments;
   SplitWorkspace workspace;
   SplitPlan plan;
 
@@ -290,16 +293,16 @@ struct SplitKernel {
 };
 
 /// Rows of any length.
-template <class Exec, class T, Operation operation, class Shape>
-using SplitOnlineKernel = SplitKernel<SplitTeam<Exec, T, operation, Shape>, T>;
+template <class Exec, class V, Operation operation, class Shape>
+using SplitOnlineKernel = SplitKernel<SplitTeam<Exec, V, operation, Shape>, V>;
 
 /// Rows that a group of teams can hold in registers and scratch.
-template <class Exec, class T, Operation operation, class Shape>
-using SplitHeldKernel = SplitKernel<SplitHeldTeam<Exec, T, operation, Shape>, T>;
+template <class Exec, class V, Operation operation, class Shape>
+using SplitHeldKernel = SplitKernel<SplitHeldTeam<Exec, V, operation, Shape>, V>;
 
 /// As many rows as there are groups, which hold them in registers.
-template <class Exec, class T, Operation operation, class Shape>
-using SplitOnceKernel = SplitKernel<SplitOnceTeam<Exec, T, operation, Shape>, T>;
+template <class Exec, class V, Operation operation, class Shape>
+using SplitOnceKernel = SplitKernel<SplitOnceTeam<Exec, V, operation, Shape>, V>;
 
 }  // namespace KokkosSoftmax::Impl
 

@@ -9,16 +9,17 @@ namespace KokkosSoftmax::Impl {
 
 /// A row in the registers of one team thread's lanes; `rows_per_thread` rows at a time, so that
 /// enough loads are in flight where rows are short. No barrier, no scratch.
-template <class Exec, class T, Operation operation, class Shape>
+template <class Exec, class V, Operation operation, class Shape>
 struct SubgroupKernel {
+  using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Share = Tile<T, Shape::items, Shape::width, Shape::lanes, Shape::fill>;
+  using Share = Tile<V, Shape::items, Shape::width, Shape::lanes, Shape::fill>;
   using Row = typename Share::Row;
   using Output = Epilogue<operation, T>;
   using Exp = typename Output::Exp;
   static constexpr int rows_per_team = Shape::threads * Shape::rows_per_thread;
 
-  KernelArguments<T> arguments;
+  KernelArguments<V> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     constexpr int rows = Shape::rows_per_thread;

@@ -9,13 +9,19 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-bool accurate_probability(long double error, long double expected, long double tolerance,
-                          long double smallest_normal) {
-  return error <= (expected >= smallest_normal ? tolerance * expected : smallest_normal);
+long double bound_of_probability(long double expected, long double tolerance,
+                                 long double smallest_normal) {
+  return expected >= smallest_normal ? tolerance * expected : smallest_normal;
 }
 
-bool accurate_logarithm(long double error, long double expected, long double tolerance) {
-  return error <= tolerance * std::max(1.0L, std::fabs(expected));
+long double bound_of_logarithm(long double expected, long double tolerance) {
+  return tolerance * std::max(1.0L, std::fabs(expected));
+}
+
+/// Whether `expected` rounds to an infinity, or may do so after an error.
+bool may_overflow(const Format& format, long double expected, long double tolerance) {
+  const long double overflow = format.largest + format.half_ulp(format.largest);
+  return std::fabs(expected) * (1 + tolerance) >= overflow;
 }
 
 template <class T>
@@ -34,21 +40,31 @@ long double sequential_tolerance(std::size_t count) {
   return static_cast<long double>(count + 8) * std::numeric_limits<T>::epsilon();
 }
 
+long double Format::half_ulp(long double value) const {
+  const int exponent = value == 0 ? min_exponent : std::ilogb(value);
+  return std::ldexp(1.0L, std::max(exponent, min_exponent) - digits);
+}
+
 template <class T>
-bool is_accurate(Function function, T got, long double expected, long double tolerance) {
+bool is_accurate(Function function, T got, long double expected, long double tolerance,
+                 const std::optional<Format>& format) {
   if (std::isnan(expected)) return std::isnan(got);
   // Infinite, or beyond T's largest number.
   if (std::isinf(static_cast<T>(expected))) return got == static_cast<T>(expected);
-  const long double error = std::fabs(got - expected);  // NaN is no less than anything
-  if (function == Function::softmax)
-    return accurate_probability(error, expected, tolerance, std::numeric_limits<T>::min());
-  return accurate_logarithm(error, expected, tolerance);
+  if (format && may_overflow(*format, expected, std::isinf(got) ? tolerance : -tolerance))
+    return std::isinf(got) && std::signbit(got) == std::signbit(expected);
+  const long double bound =
+      function == Function::softmax
+          ? bound_of_probability(expected, tolerance, std::numeric_limits<T>::min())
+          : bound_of_logarithm(expected, tolerance);
+  // NaN is no less than anything
+  return std::fabs(got - expected) <= bound + (format ? format->half_ulp(expected) : 0);
 }
 
 template <class T>
 ::testing::AssertionResult is_accurate(Function function, const Rows<T>& x,
                                        const Expected& expected, const std::vector<T>& got,
-                                       long double at_least) {
+                                       long double at_least, const std::optional<Format>& format) {
   const auto& truth = expected.of(function);
   const std::size_t columns = function == Function::logsumexp ? 1 : x.columns;
   if (got.size() != truth.size())
@@ -59,7 +75,7 @@ template <class T>
   for (std::size_t i = 0; i < got.size(); ++i) {
     const std::size_t row = i / columns;
     const long double bound = std::max(at_least, tolerance<T>(expected.moderate[row]));
-    if (is_accurate(function, got[i], truth[i], bound)) continue;
+    if (is_accurate(function, got[i], truth[i], bound, format)) continue;
     if (wrong++ < shown) describe(examples, x, row, i % columns, got[i], truth[i]);
   }
   if (wrong == 0) return ::testing::AssertionSuccess();
@@ -67,11 +83,12 @@ template <class T>
          << wrong << " of " << got.size() << " values wrong:" << examples.str();
 }
 
-#define KOKKOSSOFTMAX_TEST_INSTANTIATE(T)                                                    \
-  template long double sequential_tolerance<T>(std::size_t);                                 \
-  template bool is_accurate(Function, T, long double, long double);                          \
-  template ::testing::AssertionResult is_accurate(Function, const Rows<T>&, const Expected&, \
-                                                  const std::vector<T>&, long double);
+#define KOKKOSSOFTMAX_TEST_INSTANTIATE(T)                                                         \
+  template long double sequential_tolerance<T>(std::size_t);                                      \
+  template bool is_accurate(Function, T, long double, long double, const std::optional<Format>&); \
+  template ::testing::AssertionResult is_accurate(Function, const Rows<T>&, const Expected&,      \
+                                                  const std::vector<T>&, long double,             \
+                                                  const std::optional<Format>&);
 KOKKOSSOFTMAX_TEST_INSTANTIATE(float)
 KOKKOSSOFTMAX_TEST_INSTANTIATE(double)
 

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <reference/Reference.hpp>
 #include <type_traits>
 
@@ -25,16 +26,29 @@ constexpr long double tolerance(bool moderate) {
 template <class T>
 long double sequential_tolerance(std::size_t count);
 
-/// Whether `got` is as good an answer as is promised where `expected` is the true one.
+/// A binary floating-point format that results are rounded to after all.
+struct Format {
+  int digits;
+  int min_exponent;  // of the normal numbers
+  long double largest;
+
+  /// Half the distance of the numbers of the format around a value.
+  long double half_ulp(long double value) const;
+};
+
+/// Whether `got` is as good an answer as is promised where `expected` is the true one. A format
+/// adds half an ulp.
 template <class T>
-bool is_accurate(Function function, T got, long double expected, long double tolerance);
+bool is_accurate(Function function, T got, long double expected, long double tolerance,
+                 const std::optional<Format>& format = {});
 
 /// `got` (an entry for each of x, or one a row for logsumexp, row after row) against `expected`,
 /// within tolerance(), or within `at_least` where that is more.
 template <class T>
 ::testing::AssertionResult is_accurate(Function function, const Rows<T>& x,
                                        const Expected& expected, const std::vector<T>& got,
-                                       long double at_least = 0);
+                                       long double at_least = 0,
+                                       const std::optional<Format>& format = {});
 
 }  // namespace KokkosSoftmax::Test
 

@@ -9,6 +9,7 @@
 
 #include <KokkosSoftmax.hpp>
 #include <Kokkos_Core.hpp>
+#include <optional>
 #include <reference/Accuracy.hpp>
 #include <sstream>
 #include <support/Config.hpp>
@@ -57,27 +58,36 @@ inline ::testing::AssertionResult both(::testing::AssertionResult result, bool c
   return ::testing::AssertionFailure() << result.message() << "\n  " << otherwise;
 }
 
+/// What results of a type are rounded to, where that is another one than they are computed in.
+template <class Y>
+constexpr std::optional<Format> format_of() {
+  if (sizeof(Y) > 2) return {};
+  if (std::is_same_v<Y, Kokkos::Experimental::half_t>) return Format{11, -14, 65504};
+  return Format{8, -126, 0x1.fep127L};
+}
+
 /// Checks what a call left in y.
-template <class T, class Exec>
+template <class T, class Y, class Exec>
 ::testing::AssertionResult check_output(const Case& c, const Rows<T>& rows,
-                                        const Expected& expected, const Field<T, Exec>& y) {
+                                        const Expected& expected, const Field<Y, Exec>& y) {
   const std::vector<T> got = c.function == Function::logsumexp
-                                 ? y.read()
-                                 : tensor_to_rows(y.read(), c.extents, c.options.axis);
-  auto result = is_accurate(c.function, rows, expected, got);
+                                 ? y.template read<T>()
+                                 : tensor_to_rows(y.template read<T>(), c.extents, c.options.axis);
+  auto result = is_accurate(c.function, rows, expected, got, 0, format_of<Y>());
   result = both(result, y.gaps_are_unchanged(), "something beside y's elements was written");
   if (!result) result << "\n  in " << ::testing::PrintToString(c);
   return result;
 }
 
 /// Calls the function on `rows`, laid along the axis of tensors of layouts LX and LY.
-template <class LX, class LY, int rank, class T, class Exec>
-::testing::AssertionResult check(const Exec& exec, const Case& c, const Rows<T>& rows,
-                                 const Expected& expected) {
-  Field<T, Exec> x(place<LX>(c.extents, c.x_offset));
-  Field<T, Exec> y(place<LY>(c.y_extents(), c.y_offset));
+template <class V, class LX, class LY, int rank, class T, class Exec>
+::testing::AssertionResult check_as(const Exec& exec, const Case& c, const Rows<T>& rows,
+                                    const Expected& expected) {
+  using X = typename V::X;
+  Field<X, Exec> x(place<LX>(c.extents, c.x_offset));
+  Field<typename V::Y, Exec> y(place<LY>(c.y_extents(), c.y_offset));
   x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
-  const auto x_view = x.template view<LX, rank, const T>();
+  const auto x_view = x.template view<LX, rank, const X>();
   if (c.function == Function::logsumexp)
     call(c.function, exec, x_view, y.template view<LY, rank - 1>(), c.options);
   else
@@ -86,11 +96,18 @@ template <class LX, class LY, int rank, class T, class Exec>
   return both(check_output(c, rows, expected, y), x.is_unchanged(), "x was written");
 }
 
+/// The same in the type of `rows`.
+template <class LX, class LY, int rank, class T, class Exec>
+::testing::AssertionResult check(const Exec& exec, const Case& c, const Rows<T>& rows,
+                                 const Expected& expected) {
+  return check_as<KokkosSoftmax::Impl::ValueTypes<T>, LX, LY, rank>(exec, c, rows, expected);
+}
+
 /// The same with y = x.
-template <class L, int rank, class T, class Exec>
+template <class L, int rank, class X = void, class T, class Exec>
 ::testing::AssertionResult check_in_place(const Exec& exec, const Case& c, const Rows<T>& rows,
                                           const Expected& expected) {
-  Field<T, Exec> x(place<L>(c.extents, c.x_offset));
+  Field<std::conditional_t<std::is_void_v<X>, T, X>, Exec> x(place<L>(c.extents, c.x_offset));
   x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
   const auto view = x.template view<L, rank>();
   call(c.function, exec, view, view, c.options);
@@ -107,7 +124,7 @@ template <class C>
   using L = typename C::layout;
   c.extents = axis_index({0, 0}, c.options.axis) == 1 ? Extents{rows.count, rows.columns}
                                                       : Extents{rows.columns, rows.count};
-  return check<L, L, 2>(exec, c, rows, expected);
+  return check_as<typename C::values, L, L, 2>(exec, c, rows, expected);
 }
 
 }  // namespace KokkosSoftmax::Test

@@ -44,7 +44,7 @@ Layout make_layout(const Placement& placement) {
 
 /// What stands in an output before a call. No function of a test gives this value.
 template <class T>
-inline constexpr T poison = T(-12345.678);
+inline const T poison = static_cast<T>(-12345.678);
 
 /// A tensor with a guard zone before and after it and whatever gaps its strides leave. Of an input
 /// the gaps are NaN, so that what reads them gives NaN; of an output everything is poison, so that
@@ -60,18 +60,23 @@ class Field {
         m_memory(Kokkos::view_alloc("KokkosSoftmaxTest::Field", Kokkos::WithoutInitializing),
                  2 * guard + m_placement.offset + m_placement.span()),
         m_image(m_memory.extent(0)) {
-    fill({}, poison<T>);
+    fill(std::vector<T>{}, poison<T>);
   }
 
   /// `values` in order, last axis fastest.
-  void assign(const std::vector<T>& values) { fill(values, std::numeric_limits<T>::quiet_NaN()); }
+  template <class Value>
+  void assign(const std::vector<Value>& values) {
+    fill(values, static_cast<T>(std::numeric_limits<Value>::quiet_NaN()));
+  }
 
   /// The values now, in the same order. The caller has fenced.
-  std::vector<T> read() const {
+  template <class Value = T>
+  std::vector<Value> read() const {
     const std::vector<T> image = read_image();
-    std::vector<T> values;
+    std::vector<Value> values;
     values.reserve(m_addresses.size());
-    for (const std::size_t address : m_addresses) values.push_back(image[begin() + address]);
+    for (const std::size_t address : m_addresses)
+      values.push_back(static_cast<Value>(image[begin() + address]));
     return values;
   }
 
@@ -103,9 +108,11 @@ class Field {
 
   std::size_t begin() const { return guard + m_placement.offset; }
 
-  void fill(const std::vector<T>& values, T elsewhere) {
+  template <class Value>
+  void fill(const std::vector<Value>& values, T elsewhere) {
     m_image.assign(m_image.size(), elsewhere);
-    for (std::size_t i = 0; i < values.size(); ++i) m_image[begin() + m_addresses[i]] = values[i];
+    for (std::size_t i = 0; i < values.size(); ++i)
+      m_image[begin() + m_addresses[i]] = static_cast<T>(values[i]);
     Kokkos::deep_copy(m_memory, HostView<const T>(m_image.data(), m_image.size()));
   }
 

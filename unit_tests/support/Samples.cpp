@@ -12,9 +12,10 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-/// The constants of the hostile rows.
-template <class T>
+/// The constants of the hostile rows for an x of type X.
+template <class X>
 struct Values {
+  using T = X;
   using Limits = std::numeric_limits<T>;
   static constexpr bool is_double = std::is_same_v<T, double>;
   static constexpr T inf = Limits::infinity();
@@ -25,16 +26,45 @@ struct Values {
   static constexpr int exponent = is_double ? 300 : 38;
   /// exp() of minus this is around the smallest normal number.
   static constexpr T vanishing = is_double ? T(708) : T(87);
+  /// Adding a few steps to it is exact.
+  static constexpr T offset = T(1e7);
+  static constexpr T step = is_double ? T(0.0625) : T(1);
 };
 
+#if !KOKKOS_HALF_T_IS_FLOAT
+template <>
+struct Values<Kokkos::Experimental::half_t> : Values<float> {
+  static constexpr float largest = 65504;
+  static constexpr float denormal = 0x1p-24f;
+  static constexpr float huge = 60000;
+  static constexpr int exponent = 4;
+  static constexpr float offset = 2000;
+};
+#endif
+#if !KOKKOS_BHALF_T_IS_FLOAT
+template <>
+struct Values<Kokkos::Experimental::bhalf_t> : Values<float> {
+  static constexpr float largest = 0x1.fep127f;
+  static constexpr float denormal = 0x1p-133f;
+  static constexpr float offset = 200;
+};
+#endif
+
+template <class X, class T>
+T rounded(T value) {
+  return static_cast<T>(static_cast<X>(value));
+}
+
 /// Adds rows to a matrix, each given as a function of the column.
-template <class T>
+template <class X>
 class RowList {
  public:
+  using T = typename Values<X>::T;
+
   explicit RowList(std::size_t columns) { m_rows.columns = columns; }
 
   void add(const char* name, const std::function<T(std::size_t)>& entry) {
-    for (std::size_t i = 0; i < m_rows.columns; ++i) m_rows.values.push_back(entry(i));
+    for (std::size_t i = 0; i < m_rows.columns; ++i) m_rows.values.push_back(rounded<X>(entry(i)));
     m_rows.names.push_back(name);
     ++m_rows.count;
   }
@@ -50,13 +80,14 @@ class RowList {
   Rows<T> m_rows;
 };
 
-template <class T>
-void add_equal_rows(RowList<T>& list) {
-  using V = Values<T>;
+template <class X>
+void add_equal_rows(RowList<X>& list) {
+  using V = Values<X>;
+  using T = typename V::T;
   const std::pair<const char*, T> kinds[] = {{"all 0", T(0)},
                                              {"all 0.3", T(0.3)},
-                                             {"all 1e7", T(1e7)},
-                                             {"all -1e7", T(-1e7)},
+                                             {"all large", V::offset},
+                                             {"all -large", -V::offset},
                                              {"all huge", V::huge},
                                              {"all -huge", -V::huge},
                                              {"all largest", V::largest},
@@ -65,8 +96,9 @@ void add_equal_rows(RowList<T>& list) {
   for (const auto& [name, value] : kinds) list.add(name, [v = value](std::size_t) { return v; });
 }
 
-template <class T>
-void add_sorted_rows(RowList<T>& list, std::size_t columns) {
+template <class X>
+void add_sorted_rows(RowList<X>& list, std::size_t columns) {
+  using T = typename Values<X>::T;
   const T n = static_cast<T>(columns);
   list.add("ascending to 40", [=](std::size_t i) { return 40 * static_cast<T>(i) / n; });
   list.add("descending to -40", [=](std::size_t i) { return -40 * static_cast<T>(i) / n; });
@@ -74,9 +106,10 @@ void add_sorted_rows(RowList<T>& list, std::size_t columns) {
   list.add("descending in steps of 10", [](std::size_t i) { return -10 * static_cast<T>(i); });
 }
 
-template <class T>
-void add_special_rows(RowList<T>& list, std::size_t columns) {
-  using V = Values<T>;
+template <class X>
+void add_special_rows(RowList<X>& list, std::size_t columns) {
+  using V = Values<X>;
+  using T = typename V::T;
   const std::size_t last = columns - 1, middle = columns / 2;
   list.add_one("+inf first", 0, V::inf, T(1));
   list.add_one("+inf last", last, V::inf, T(1));
@@ -97,9 +130,10 @@ void add_special_rows(RowList<T>& list, std::size_t columns) {
            [](std::size_t i) { return i % 2 == 0 ? -V::inf : T(0.01) * static_cast<T>(i % 97); });
 }
 
-template <class T>
-void add_extreme_rows(RowList<T>& list, std::size_t columns) {
-  using V = Values<T>;
+template <class X>
+void add_extreme_rows(RowList<X>& list, std::size_t columns) {
+  using V = Values<X>;
+  using T = typename V::T;
   list.add_one("huge first", 0, V::huge, T(0));
   list.add_one("huge last", columns - 1, V::huge, T(0));
   list.add_one("-huge last", columns - 1, -V::huge, T(0));
@@ -109,10 +143,10 @@ void add_extreme_rows(RowList<T>& list, std::size_t columns) {
   list.add("probabilities around the smallest normal number", [](std::size_t i) {
     return i == 0 ? T(0) : -V::vanishing + 10 - T(0.25) * static_cast<T>(i % 80);
   });
-  // Small differences at a large offset, exact in T.
-  const T step = V::is_double ? T(0.0625) : T(1);
-  list.add("1e7 + small", [=](std::size_t i) { return T(1e7) + step * static_cast<T>(i % 13); });
-  list.add("-1e7 - small", [=](std::size_t i) { return T(-1e7) - step * static_cast<T>(i % 13); });
+  list.add("large + small",
+           [](std::size_t i) { return V::offset + V::step * static_cast<T>(i % 13); });
+  list.add("-large - small",
+           [](std::size_t i) { return -V::offset - V::step * static_cast<T>(i % 13); });
   auto random = std::make_shared<std::mt19937_64>(columns);
   list.add("all magnitudes", [=](std::size_t) {
     std::uniform_real_distribution<double> exponent(-V::exponent, V::exponent);
@@ -123,29 +157,30 @@ void add_extreme_rows(RowList<T>& list, std::size_t columns) {
 
 }  // namespace
 
-template <class T>
-Rows<T> normal_rows(std::size_t count, std::size_t columns) {
+template <class X>
+RowsFor<X> normal_rows(std::size_t count, std::size_t columns) {
+  using T = typename Values<X>::T;
   std::mt19937_64 random(1000003 * count + columns);
   std::normal_distribution<double> normal(0.0, 3.0);
   Rows<T> rows{count, columns, std::vector<T>(count * columns)};
-  for (T& value : rows.values) value = static_cast<T>(normal(random));
+  for (T& value : rows.values) value = rounded<X>(static_cast<T>(normal(random)));
   return rows;
 }
 
-template <class T>
-const Sample<T>& normal_sample(std::size_t count, std::size_t columns) {
-  static std::map<std::pair<std::size_t, std::size_t>, Sample<T>> samples;
+template <class X>
+const SampleFor<X>& normal_sample(std::size_t count, std::size_t columns) {
+  static std::map<std::pair<std::size_t, std::size_t>, SampleFor<X>> samples;
   const auto [entry, is_new] = samples.try_emplace({count, columns});
   if (is_new) {
-    entry->second.rows = normal_rows<T>(count, columns);
+    entry->second.rows = normal_rows<X>(count, columns);
     entry->second.expected = reference(entry->second.rows);
   }
   return entry->second;
 }
 
-template <class T>
-Rows<T> hostile_rows(std::size_t columns) {
-  RowList<T> list(columns);
+template <class X>
+RowsFor<X> hostile_rows(std::size_t columns) {
+  RowList<X> list(columns);
   add_equal_rows(list);
   add_sorted_rows(list, columns);
   add_special_rows(list, columns);
@@ -153,11 +188,17 @@ Rows<T> hostile_rows(std::size_t columns) {
   return list.rows();
 }
 
-#define KOKKOSSOFTMAX_TEST_INSTANTIATE(T)                               \
-  template Rows<T> normal_rows<T>(std::size_t, std::size_t);            \
-  template const Sample<T>& normal_sample<T>(std::size_t, std::size_t); \
-  template Rows<T> hostile_rows<T>(std::size_t);
+#define KOKKOSSOFTMAX_TEST_INSTANTIATE(X)                                  \
+  template RowsFor<X> normal_rows<X>(std::size_t, std::size_t);            \
+  template const SampleFor<X>& normal_sample<X>(std::size_t, std::size_t); \
+  template RowsFor<X> hostile_rows<X>(std::size_t);
 KOKKOSSOFTMAX_TEST_INSTANTIATE(float)
 KOKKOSSOFTMAX_TEST_INSTANTIATE(double)
+#if !KOKKOS_HALF_T_IS_FLOAT
+KOKKOSSOFTMAX_TEST_INSTANTIATE(Kokkos::Experimental::half_t)
+#endif
+#if !KOKKOS_BHALF_T_IS_FLOAT
+KOKKOSSOFTMAX_TEST_INSTANTIATE(Kokkos::Experimental::bhalf_t)
+#endif
 
 }  // namespace KokkosSoftmax::Test

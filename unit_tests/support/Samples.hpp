@@ -5,6 +5,7 @@
 /// \file
 /// The data of the tests.
 
+#include <impl/KokkosSoftmax_ValueTypes.hpp>
 #include <reference/Reference.hpp>
 
 namespace KokkosSoftmax::Test {
@@ -21,19 +22,25 @@ struct Sample {
   Expected expected;
 };
 
+/// The data for an x of type X are numbers of that type, held in the type that is computed in.
+template <class X>
+using RowsFor = Rows<typename KokkosSoftmax::Impl::ValueTypes<X>::Compute>;
+template <class X>
+using SampleFor = Sample<typename KokkosSoftmax::Impl::ValueTypes<X>::Compute>;
+
 /// Random numbers of standard deviation 3, the same in each run.
-template <class T>
-Rows<T> normal_rows(std::size_t count, std::size_t columns);
+template <class X>
+RowsFor<X> normal_rows(std::size_t count, std::size_t columns);
 
 /// normal_rows and their reference for scale 1, kept from call to call: tests that only differ in
 /// layout or axis share them, because the reference takes longer than the library.
-template <class T>
-const Sample<T>& normal_sample(std::size_t count, std::size_t columns);
+template <class X>
+const SampleFor<X>& normal_sample(std::size_t count, std::size_t columns);
 
 /// A matrix with a row of each kind that is hard on some implementation: special values, huge and
 /// denormal magnitudes, sorted entries, differences that are small against the entries.
-template <class T>
-Rows<T> hostile_rows(std::size_t columns);
+template <class X>
+RowsFor<X> hostile_rows(std::size_t columns);
 
 }  // namespace KokkosSoftmax::Test
 

@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// x of half_t or bhalf_t, y of the same type or of float: what the other files test for float and
+// double. Results are those of float for the numbers in x, rounded once to the type of y.
+
+#include <kokkossoftmax.h>
+
+#include <cstring>
+#include <support/Algorithms.hpp>
+#include <support/Throws.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+// Where Kokkos has no half types they are float, which is tested elsewhere: it must only compile.
+TEST(HalfTypes, WhereTheyAreFloat) {
+  using Exec = Kokkos::DefaultHostExecutionSpace;
+  const Kokkos::View<Kokkos::Experimental::half_t**, Exec> half("half", 3, 4);
+  const Kokkos::View<Kokkos::Experimental::bhalf_t**, Exec> bhalf("bhalf", 3, 4);
+  softmax(half, half);
+  softmax(bhalf, Kokkos::View<float**, Exec>("y", 3, 4));
+  Exec{}.fence();
+  EXPECT_EQ(static_cast<float>(half(2, 3)), 0.25f);
+#ifndef KOKKOSSOFTMAX_TEST_HALF_TYPES
+  GTEST_SKIP() << "this Kokkos has no half types of its own (it needs a GPU backend): half_t and "
+                  "bhalf_t are float";
+#endif
+}
+
+#ifdef KOKKOSSOFTMAX_TEST_HALF_TYPES
+
+template <class C>
+class HalfTypes : public ::testing::Test {
+ protected:
+  static void expect_right(const Rows<typename C::value>& rows, const Expected& expected,
+                           const Options& options) {
+    for (const Function function : all_functions)
+      for (const int axis : {0, 1}) {
+        Case c{.function = function, .options = options};
+        c.options.axis = axis;
+        EXPECT_TRUE(check_matrix<C>(c, rows, expected));
+      }
+  }
+};
+using HalfLayoutConfigs =
+    HalfConfigs<Kokkos::LayoutRight, Kokkos::LayoutLeft, Kokkos::LayoutStride>;
+TYPED_TEST_SUITE(HalfTypes, HalfLayoutConfigs, ConfigName);
+
+TYPED_TEST(HalfTypes, EveryWidth) {
+  for (const std::size_t columns : widths) {
+    const auto& sample = normal_sample<typename TypeParam::x_value>(3, columns);
+    TestFixture::expect_right(sample.rows, sample.expected, {});
+  }
+}
+
+TYPED_TEST(HalfTypes, HostileRows) {
+  for (const std::size_t columns : {7, 33, 1025}) {
+    const auto rows = hostile_rows<typename TypeParam::x_value>(columns);
+    for (const EmptyRows empty_rows : {EmptyRows::nan, EmptyRows::zero})
+      TestFixture::expect_right(rows, reference(rows, 1.0, empty_rows), {.empty_rows = empty_rows});
+  }
+}
+
+// The scale and the product are rounded to float: 0.1 x isn't.
+TYPED_TEST(HalfTypes, Scale) {
+  for (const std::size_t columns : {7, 1025})
+    for (const double scale : {-1.0, 0.1, 1.0 / 3.0, 0.0, 1e-45, 1e30}) {
+      const auto rows = hostile_rows<typename TypeParam::x_value>(columns);
+      TestFixture::expect_right(rows, reference(rows, scale), {.scale = scale});
+    }
+}
+
+TYPED_TEST(HalfTypes, Ranks) {
+  using L = typename TypeParam::layout;
+  for (const Function function : all_functions)
+    for (int axis = 0; axis < 3; ++axis) {
+      const Case c{.function = function, .extents = {5, 33, 8}, .options = {.axis = axis}};
+      const auto& sample = normal_sample<typename TypeParam::x_value>(
+          product(without_axis(c.extents, axis)), c.extents[static_cast<std::size_t>(axis)]);
+      EXPECT_TRUE((check_as<typename TypeParam::values, L, L, 3>(typename TypeParam::exec{}, c,
+                                                                 sample.rows, sample.expected)));
+    }
+}
+
+/// For contiguous matrices.
+template <class C>
+class HalfMatrices : public ::testing::Test {
+ protected:
+  using X = typename C::x_value;
+  using Y = typename C::y_value;
+  using Exec = typename C::exec;
+  using Right = Kokkos::LayoutRight;
+
+  /// body(x, y) with Views of rows and for a result, which is returned.
+  template <class Body>
+  static std::vector<Y> result(const Case& c, const std::vector<typename C::value>& rows,
+                               const Body& body) {
+    Field<X, Exec> x(place<Right>(c.extents, c.x_offset));
+    const Field<Y, Exec> y(place<Right>(c.y_extents(), c.y_offset));
+    x.assign(rows_to_tensor(rows, c.extents, c.options.axis));
+    const auto x_view = x.template view<Right, 2, const X>();
+    if (c.function == Function::logsumexp)
+      body(x_view, y.template view<Right, 1>());
+    else
+      body(x_view, y.template view<Right, 2>());
+    Exec{}.fence();
+    return y.read();
+  }
+
+  static std::vector<Y> result(const Case& c, const std::vector<typename C::value>& rows) {
+    return result(c, rows,
+                  [&](const auto& x, const auto& y) { call(c.function, Exec{}, x, y, c.options); });
+  }
+
+  static bool same_bits(const std::vector<Y>& a, const std::vector<Y>& b) {
+    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Y)) == 0;
+  }
+
+  static void expect_right_in_place(const Case& c) {
+    const auto& sample = normal_sample<X>(c.extents[0], c.extents[1]);
+    try {
+      EXPECT_TRUE((check_in_place<Right, 2, X>(Exec{}, c, sample.rows, sample.expected)));
+    } catch (const std::invalid_argument&) {  // which shapes it must serve is tested elsewhere
+    }
+  }
+
+  /// A row's result is that of the row alone, whatever stands beside it and wherever it lies.
+  static void expect_reproducible(std::size_t columns, Case c) {
+    const auto row = normal_rows<X>(1, columns);
+    const std::size_t count = 37, place = 5;
+    auto others = normal_rows<X>(count, columns);
+    std::copy(row.values.begin(), row.values.end(), others.values.begin() + place * columns);
+    c.options.reproducible = true;
+    c.extents = c.options.axis == 0 ? Extents{columns, 1} : Extents{1, columns};
+    const auto alone = result(c, row.values);
+    c.extents = c.options.axis == 0 ? Extents{columns, count} : Extents{count, columns};
+    c.x_offset = 3;
+    c.y_offset = 1;
+    const auto all = result(c, others.values);
+    std::vector<Y> part = {all[place]};
+    if (c.function != Function::logsumexp) {
+      part.clear();
+      for (std::size_t i = 0; i < columns; ++i)
+        part.push_back(c.options.axis == 0 ? all[i * count + place] : all[place * columns + i]);
+    }
+    EXPECT_TRUE(same_bits(part, alone)) << ::testing::PrintToString(c);
+  }
+};
+TYPED_TEST_SUITE(HalfMatrices, HalfConfigs<Kokkos::LayoutRight>, ConfigName);
+
+TYPED_TEST(HalfMatrices, EveryAlgorithm) {
+  using X = typename TypeParam::x_value;
+  for (const std::size_t columns : widths) {
+    const auto& sample = normal_sample<X>(columns <= 4096 ? 3 : 1, columns);
+    expect_algorithms_right<TypeParam>(sample.rows, sample.expected, {});
+  }
+  for (const std::size_t columns : {1, 4, 7, 12, 16, 20, 40, 100, 136}) {
+    const auto& sample = normal_sample<X>(127, columns);
+    expect_algorithms_right<TypeParam>(sample.rows, sample.expected, {});
+  }
+}
+
+TYPED_TEST(HalfMatrices, EveryAlgorithmOnHostileRows) {
+  for (const std::size_t columns : {7, 33, 1024, 1025}) {
+    const auto rows = hostile_rows<typename TypeParam::x_value>(columns);
+    for (const EmptyRows empty_rows : {EmptyRows::nan, EmptyRows::zero})
+      expect_algorithms_right<TypeParam>(rows, reference(rows, 1.0, empty_rows),
+                                         {.empty_rows = empty_rows});
+  }
+}
+
+TYPED_TEST(HalfMatrices, EveryAlgorithmScaled) {
+  for (const std::size_t columns : {7, 33, 1025})
+    for (const double scale : {0.1, -3.7}) {
+      const auto rows = normal_rows<typename TypeParam::x_value>(3, columns);
+      expect_algorithms_right<TypeParam>(rows, reference(rows, scale), {.scale = scale});
+    }
+}
+
+// A chunk of x has 8 entries, one of y may need the alignment of 4.
+TYPED_TEST(HalfMatrices, UnalignedPointers) {
+  for (const Algorithm algorithm : all_algorithms)
+    for (const std::size_t columns : {7, 32, 100, 129, 1000, 1024, 1025, 4096})
+      for (const std::size_t x_offset : {0, 1, 4, 7})
+        for (const std::size_t y_offset : {0, 1, 2, 4, 5, 8}) {
+          const auto& sample = normal_sample<typename TypeParam::x_value>(3, columns);
+          serves<TypeParam>(
+              {.options = {.algorithm = algorithm}, .x_offset = x_offset, .y_offset = y_offset},
+              sample.rows, sample.expected);
+        }
+}
+
+TYPED_TEST(HalfMatrices, InPlace) {
+  if constexpr (std::is_same_v<typename TypeParam::x_value, typename TypeParam::y_value>)
+    for (const Algorithm algorithm : all_algorithms)
+      for (const Function function : {Function::softmax, Function::log_softmax})
+        for (const std::size_t columns : {7, 33, 512, 513, 1024, 1025, 4096, 32769})
+          TestFixture::expect_right_in_place(
+              {.function = function, .extents = {3, columns}, .options = {.algorithm = algorithm}});
+  else
+    GTEST_SKIP() << "x and y have different types";
+}
+
+TYPED_TEST(HalfMatrices, Reproducible) {
+  for (const std::size_t columns : {3, 33, 128, 781, 1024, 1025, 12671})
+    for (const Function function : all_functions)
+      for (const int axis : {0, 1})
+        for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::online})
+          TestFixture::expect_reproducible(
+              columns, {.function = function, .options = {.axis = axis, .algorithm = algorithm}});
+}
+
+TYPED_TEST(HalfMatrices, Plan) {
+  using Exec = typename TypeParam::exec;
+  for (const Function function : all_functions)
+    for (const std::size_t columns : {7, 1024, 12671}) {
+      const Case c{.function = function, .extents = {5, columns}, .options = {.scale = 0.5}};
+      const auto rows = normal_rows<typename TypeParam::x_value>(5, columns).values;
+      const auto planned = TestFixture::result(c, rows, [&](const auto& x, const auto& y) {
+        const auto execute = [&](const auto& plan) {
+          plan.execute(x, y);
+          EXPECT_NE(plan.describe().find(std::string(" of ") + TypeParam::values::name + " on "),
+                    std::string::npos)
+              << plan.describe();
+        };
+        if constexpr (std::decay_t<decltype(y)>::rank() == 1)
+          execute(plan_logsumexp(Exec{}, x, y, c.options));
+        else if (function == Function::softmax)
+          execute(plan_softmax(Exec{}, x, y, c.options));
+        else
+          execute(plan_log_softmax(Exec{}, x, y, c.options));
+      });
+      EXPECT_TRUE(TestFixture::same_bits(planned, TestFixture::result(c, rows)))
+          << ::testing::PrintToString(c);
+    }
+}
+
+// Addresses count, not elements: y may begin where the last byte of x ends, and no byte before.
+TYPED_TEST(HalfMatrices, Overlap) {
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using Exec = typename TypeParam::exec;
+  constexpr int bytes = 35 * sizeof(X);
+  const Field<X, Exec> memory(place_right({400}));
+  const Kokkos::View<const X**, Kokkos::LayoutRight, Exec> x(memory.data() + 100, 5, 7);
+  const auto y_at = [&](std::size_t first) {
+    return Kokkos::View<Y**, Kokkos::LayoutRight, Exec>(reinterpret_cast<Y*>(memory.data() + first),
+                                                        5, 7);
+  };
+  const auto is_refused = [&](std::size_t first) {
+    return throws_with({"KokkosSoftmax::softmax:", "x", "y", "overlap"},
+                       [&] { softmax(Exec{}, x, y_at(first)); });
+  };
+  const std::size_t before = 100 - 35 * sizeof(Y) / sizeof(X), after = 100 + bytes / sizeof(X);
+  for (const std::size_t first : {before + 2, std::size_t{98}, std::size_t{102}, after - 1})
+    EXPECT_TRUE(is_refused(first / 2 * 2)) << first;
+  if (sizeof(X) != sizeof(Y)) EXPECT_TRUE(is_refused(100));
+  Exec{}.fence();
+  EXPECT_TRUE(memory.is_unchanged());
+  softmax(Exec{}, x, y_at(before));
+  softmax(Exec{}, x, y_at((after + 1) / 2 * 2));
+  Exec{}.fence();
+}
+
+template <class Value>
+constexpr int type_code() {
+  if (std::is_same_v<Value, float>) return KOKKOSSOFTMAX_FLOAT;
+  return std::is_same_v<Value, Kokkos::Experimental::half_t> ? KOKKOSSOFTMAX_HALF
+                                                             : KOKKOSSOFTMAX_BFLOAT16;
+}
+
+TYPED_TEST(HalfMatrices, CInterface) {
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using Exec = typename TypeParam::exec;
+  constexpr bool on_device = std::is_same_v<Exec, Kokkos::DefaultExecutionSpace>;
+  if (!on_device && !std::is_same_v<Exec, Kokkos::DefaultHostExecutionSpace>)
+    GTEST_SKIP() << "no space of the C interface";
+  const auto& sample = normal_sample<X>(5, 129);
+  const std::int64_t extents[] = {5, 129};
+  const struct {
+    Function function;
+    int operation, y_rank;
+  } calls[] = {{Function::softmax, KOKKOSSOFTMAX_SOFTMAX, 2},
+               {Function::log_softmax, KOKKOSSOFTMAX_LOG_SOFTMAX, 2},
+               {Function::logsumexp, KOKKOSSOFTMAX_LOGSUMEXP, 1}};
+  for (const auto& [function, operation, y_rank] : calls) {
+    const Case c{.function = function, .extents = {5, 129}};
+    Field<X, Exec> x(place_right(c.extents));
+    const Field<Y, Exec> y(place_right(c.y_extents()));
+    x.assign(sample.rows.values);
+    const kokkossoftmax_tensor tx = {x.data(), type_code<X>(), 2, extents, nullptr};
+    const kokkossoftmax_tensor ty = {y.data(), type_code<Y>(), y_rank, extents, nullptr};
+    ASSERT_EQ(kokkossoftmax_apply(operation, on_device ? KOKKOSSOFTMAX_DEVICE : KOKKOSSOFTMAX_HOST,
+                                  nullptr, &tx, &ty, nullptr),
+              KOKKOSSOFTMAX_SUCCESS)
+        << kokkossoftmax_last_error();
+    Exec{}.fence();
+    EXPECT_TRUE(check_output(c, sample.rows, sample.expected, y));
+  }
+}
+
+#endif
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_TEST_ALGORITHMS_HPP
+#define KOKKOSSOFTMAX_TEST_ALGORITHMS_HPP
+
+/// \file
+/// Every algorithm, forced. An algorithm may refuse a shape by std::invalid_argument, but not one
+/// of those that must_serve() lists.
+
+#include <stdexcept>
+#include <string>
+#include <support/Check.hpp>
+
+namespace KokkosSoftmax::Test {
+
+inline constexpr Algorithm all_algorithms[] = {
+    Algorithm::packed,        Algorithm::subgroup, Algorithm::fused_registers,
+    Algorithm::fused_scratch, Algorithm::online,   Algorithm::split,
+    Algorithm::split_online,  Algorithm::column,   Algorithm::host};
+
+/// The least that each algorithm serves: dense matrices whose rows are contiguous or, for
+/// `strided`, whose columns are.
+template <class C>
+bool must_serve(Algorithm algorithm, Function function, std::size_t columns, bool strided) {
+  constexpr bool on_host = is_host_space<typename C::exec>;
+  constexpr bool packs = std::is_same_v<typename C::x_value, typename C::value>;
+  switch (algorithm) {
+    case Algorithm::packed:
+      return packs && !strided && columns <= 33;
+    case Algorithm::split:
+      return !strided && function != Function::logsumexp && (!on_host || columns <= 33);
+    case Algorithm::split_online:
+      return !strided;
+    case Algorithm::subgroup:
+      return !strided && columns <= 33;
+    case Algorithm::fused_registers:
+      return !strided && columns <= (on_host ? 33 : 8192);
+    case Algorithm::fused_scratch:
+      return !strided && columns <= 1025;
+    case Algorithm::online:
+      return !strided;
+    case Algorithm::column:
+      return strided;
+    case Algorithm::host:
+      return on_host;
+    case Algorithm::automatic:
+      return true;
+  }
+  return false;
+}
+
+/// Whether the algorithm serves the case; where it does, the result must be right.
+template <class C>
+bool serves(const Case& c, const Rows<typename C::value>& rows, const Expected& expected) {
+  try {
+    EXPECT_TRUE(check_matrix<C>(c, rows, expected));
+    return true;
+  } catch (const std::invalid_argument& error) {
+    const std::string name(to_string(c.options.algorithm));
+    EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
+    return false;
+  }
+}
+
+/// Each algorithm, function and axis.
+template <class C>
+void expect_algorithms_right(const Rows<typename C::value>& rows, const Expected& expected,
+                             Options options) {
+  for (const Algorithm algorithm : all_algorithms)
+    for (const Function function : all_functions)
+      for (const int axis : {0, 1}) {
+        options.algorithm = algorithm;
+        options.axis = axis;
+        const Case c{.function = function, .options = options};
+        const bool strided = rows.count > 1 && axis == 0;
+        const bool served = serves<C>(c, rows, expected);
+        if (rows.count > 1 && rows.columns > 0 &&
+            must_serve<C>(algorithm, function, rows.columns, strided)) {
+          EXPECT_TRUE(served) << ::testing::PrintToString(c) << " refuses " << rows.columns
+                              << " columns";
+        }
+      }
+}
+
+}  // namespace KokkosSoftmax::Test
+
+#endif
