@@ -31,8 +31,7 @@ template <class Exec, class X, class Y>
 class Plan {
  public:
   /// Enqueues the function on the plan's execution space instance: one kernel (or several where
-  /// there are more rows than one launch can have), no fence, no allocation (but the workspace
-  /// of the stream at its first split rows, as for the function).
+  /// there are more rows than one launch can have), no fence, no allocation.
   ///
   /// \param x, y  Views with the extents, the strides and the address modulo 16 bytes of the ones
   ///              that the plan was made for; y (lse) may be x or overlap it as for the function

@@ -46,6 +46,7 @@ struct Candidate {
   Schedule schedule;
   bool in_rule;  ///< else only tuning tables and searches take it
   bool (*fits_device)(const Call<Exec, V>&);
+  void (*prepare)(const Exec&);  ///< makes what a launch needs beside the kernel
   void (*launch)(const Call<Exec, V>&);
 
   bool serves(const Call<Exec, V>& call) const {
@@ -90,6 +91,8 @@ struct TeamLaunch {
     return limits.team_fits && Kernel::scratch_bytes(call.problem().columns) <= limits.scratch;
   }
 
+  static void prepare(const Exec&) {}
+
   /// One launch, or several where there are more teams than a league can have.
   static void launch(const Call<Exec, V>& call) {
     // CUDA counts the teams of a launch in 31 bits, others the threads.
@@ -122,6 +125,8 @@ struct SplitLaunch {
     return call.problem().outer_rank == 1 && fewest_members(p) <= p.max_members &&
            (!Kernel::one_row_a_group || call.problem().rows <= p.max_teams / fewest_members(p));
   }
+
+  static void prepare(const Exec& exec) { SplitWorkspaces<Exec>::of(exec); }
 
   static void launch(const Call<Exec, V>& call) {
     const SplitPlan plan = make_plan(call);
@@ -167,6 +172,7 @@ struct SplitLaunch {
 template <class Exec, class V, Operation operation>
 struct HostLaunch {
   static bool fits_device(const Call<Exec, V>&) { return true; }
+  static void prepare(const Exec&) {}
 
   static void launch(const Call<Exec, V>& call) {
     const std::string& label = kernel_label<operation>(Algorithm::host);
@@ -207,7 +213,7 @@ class CandidateLists {
 
   template <class Launch>
   static constexpr Entry entry(const Schedule& schedule) {
-    return {schedule, true, &Launch::fits_device, &Launch::launch};
+    return {schedule, true, &Launch::fits_device, &Launch::prepare, &Launch::launch};
   }
 
   template <Algorithm algorithm,

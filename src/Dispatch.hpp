@@ -62,6 +62,7 @@ class Dispatch {
     return {candidate, nullptr};
   }
 
+  void prepare(const Choice& choice) const { list[choice.candidate].prepare(m_call.exec); }
   void launch(const Choice& choice) const { list[choice.candidate].launch(m_call); }
 
   bool serves(const Choice& choice) const { return list[choice.candidate].serves(m_call); }
@@ -165,7 +166,10 @@ class Dispatch {
 
 template <Operation operation, class Exec, class Tx, class Ty>
 Choice choose(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options) {
-  return Dispatch<Exec, ValueTypes<Tx, Ty>, operation>(exec, problem, options).choose();
+  const Dispatch<Exec, ValueTypes<Tx, Ty>, operation> dispatch(exec, problem, options);
+  const Choice choice = dispatch.choose();
+  dispatch.prepare(choice);
+  return choice;
 }
 
 template <Operation operation, class Exec, class Tx, class Ty>

@@ -151,6 +151,24 @@ TYPED_TEST(Plans, InPlace) {
   EXPECT_EQ(x.read(), expected);
 }
 
+// Also at its first execution on an instance that nothing has run on, where Kokkos itself may.
+TYPED_TEST(Plans, AllocatesNothingLater) {
+  for (const auto& exec : other_instances(typename TypeParam::exec{}))
+    for (const Function function : all_functions) {
+      const Case c{.function = function,
+                   .extents = {1, 100003},
+                   .options = {.algorithm = Algorithm::split_online}};
+      const auto x = TestFixture::input(c), y = TestFixture::output(c);
+      TestFixture::with_views(c, x, y, [&](const auto& x_view, const auto& y_view) {
+        const auto plan = make_plan(function, exec, x_view, y_view, c.options);
+        for (const auto& label : record([&] { plan.execute(x_view, y_view); }).allocations)
+          EXPECT_EQ(label.find("KokkosSoftmax"), std::string::npos) << label;
+        exec.fence();
+      });
+      EXPECT_EQ(y.read(), TestFixture::result_of_function(c));
+    }
+}
+
 TYPED_TEST(Plans, OnTheDefaultInstance) {
   using Exec = typename TypeParam::exec;
   for (const Function function : all_functions) {

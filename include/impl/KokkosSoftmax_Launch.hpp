@@ -39,6 +39,7 @@ struct Choice {
 // Instantiated in src/ for each execution space that Kokkos has enabled and all ValueTypes. They
 // need rows > 0; columns may be 0 for logsumexp.
 
+/// Also makes what the schedule's launches need on exec, so that they allocate nothing.
 template <Operation operation, class Exec, class Tx, class Ty>
 Choice choose(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options);
 
