@@ -77,8 +77,7 @@ struct TeamLimits {
     const int most = policy.team_size_max(kernel, Kokkos::ParallelForTag());
     if (Shape::threads > most) return {};
     const Policy whole(exec, 1, Shape::threads, Shape::lanes);
-    return {true, std::min(static_cast<std::size_t>(whole.scratch_size_max(0)),
-                           scratch_per_team(exec, Shape::min_teams))};
+    return {true, scratch_per_team(exec, Shape::min_teams, whole.scratch_size_max(0))};
   }
 };
 
@@ -122,7 +121,8 @@ struct SplitLaunch {
       return false;
     if (algorithm != Algorithm::split) return true;
     const SplitProblem p = split_problem(call);
-    return call.problem().outer_rank == 1 && fewest_members(p) <= p.max_members &&
+    return call.problem().outer_rank == 1 &&
+           fewest_members(p) <= std::min(p.max_members, p.max_teams) &&
            (!Kernel::one_row_a_group || call.problem().rows <= p.max_teams / fewest_members(p));
   }
 
@@ -272,6 +272,15 @@ class CandidateLists {
 
 template <class Exec, class V, Operation operation>
 inline constexpr auto candidates = CandidateLists<Exec, V, operation>::all();
+
+/// A Schedule stands for one kernel.
+template <class List>
+constexpr bool are_distinct(const List& list) {
+  for (std::size_t a = 0; a < list.size(); ++a)
+    for (std::size_t b = 0; b < a; ++b)
+      if (list[a].schedule == list[b].schedule) return false;
+  return true;
+}
 
 }  // namespace KokkosSoftmax::Impl
 

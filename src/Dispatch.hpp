@@ -69,6 +69,7 @@ class Dispatch {
 
  private:
   static constexpr const auto& list = candidates<Exec, V, operation>;
+  static_assert(are_distinct(list));
   static constexpr int none = -1;
 
   /// The first line that applies to the problem and serves it.

@@ -58,16 +58,19 @@ int multiprocessors(const Exec& exec) {
     return std::max(1, exec.concurrency() / 1024);
 }
 
-/// Level-0 scratch that a team can have where a multiprocessor is to hold so many of them.
+/// Level-0 scratch that a team can have where a multiprocessor is to hold so many of them and
+/// Kokkos gives a team `most` at most. That is taken to be all that a multiprocessor has where
+/// nothing says more.
 template <class Exec>
-std::size_t scratch_per_team(const Exec& exec, int teams) {
+std::size_t scratch_per_team([[maybe_unused]] const Exec& exec, int teams, int most) {
+  const auto limit = static_cast<std::size_t>(most);
+  if (is_host_space<Exec> || teams == 0) return limit;
   if constexpr (is_cuda<Exec>) {
-    if (teams == 0) return std::numeric_limits<std::size_t>::max();
     constexpr std::size_t of_kokkos = 2048;  // beside what a kernel asks for
     const std::size_t share = exec.cuda_device_prop().sharedMemPerMultiprocessor / teams;
-    return share > of_kokkos ? share - of_kokkos : 0;
+    return share > of_kokkos ? std::min(limit, share - of_kokkos) : 0;
   }
-  return std::numeric_limits<std::size_t>::max();
+  return limit / teams;
 }
 
 /// Bytes of the last cache before memory.

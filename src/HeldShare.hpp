@@ -24,7 +24,7 @@ class HeldShare {
 
   /// For shares of up to `chunks` chunks.
   KOKKOS_FORCEINLINE_FUNCTION HeldShare(const Member& member, std::int64_t chunks)
-      : m_parked(parked(chunks)),
+      : m_parked(static_cast<int>(parked(chunks))),
         m_places(member.team_scratch(0), m_parked),
         m_references(member.team_scratch(0), references(m_parked)) {}
 
@@ -32,7 +32,7 @@ class HeldShare {
   KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> load(const KernelArguments<V>& arguments,
                                                      const Row& row, std::int64_t begin, int rank) {
     OnlineSum<Exp, T> sum;
-    for (int t = tiles(row, begin) - 1; t > 0; --t) {
+    for (std::int64_t t = tiles(row, begin) - 1; t > 0; --t) {
       Piece piece;
       piece.load(arguments, row, begin + t * Piece::chunks, rank);
       sum.template add<Output::keeps_weights>(piece);
@@ -47,11 +47,16 @@ class HeldShare {
   /// Writes the output of the same chunks, given the row's state.
   KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t begin, int rank,
                                          const LogSumExpState<T>& all, EmptyRows empty_rows) const {
-    m_tile.store(row, begin, rank, Output(all, m_reference, empty_rows));
-    for (int t = 1; t < tiles(row, begin); ++t) {
+    const Output output(all, m_reference, empty_rows);
+    m_tile.store(row, begin, rank, output);
+    const std::int64_t end = tiles(row, begin);
+    for (std::int64_t t = 1; t < end; ++t) {
       Piece piece;
-      const Output output(all, fetch(piece, t, rank), empty_rows);
-      piece.store(row, begin + t * Piece::chunks, rank, output);
+      const T reference = fetch(piece, t, rank);
+      if constexpr (parks_references)
+        piece.store(row, begin + t * Piece::chunks, rank, Output(all, reference, empty_rows));
+      else
+        piece.store(row, begin + t * Piece::chunks, rank, output);
     }
   }
 
@@ -59,16 +64,16 @@ class HeldShare {
     return Places::shmem_size(parked(chunks)) + References::shmem_size(references(parked(chunks)));
   }
 
-  /// The most chunks that a share can have with so much scratch, alignment left out.
+  /// The most chunks that a share can have with so much scratch.
   static std::int64_t most_chunks(std::size_t scratch) {
-    constexpr std::size_t bytes_a_tile =
-        Piece::chunks * sizeof(Place) + (parks_references ? Piece::threads * sizeof(T) : 0);
-    const std::int64_t whole_tiles = static_cast<std::int64_t>(scratch / bytes_a_tile);
-    const std::size_t left = scratch % bytes_a_tile;
     constexpr std::size_t of_references = parks_references ? Piece::threads * sizeof(T) : 0;
-    return (1 + whole_tiles) * Piece::chunks +
-           (left > of_references ? static_cast<std::int64_t>((left - of_references) / sizeof(Place))
-                                 : 0);
+    constexpr std::size_t of_tile = Piece::chunks * sizeof(Place) + of_references;
+    const std::size_t for_alignment = scratch_bytes(0);
+    const std::size_t bytes = scratch > for_alignment ? scratch - for_alignment : 0;
+    const std::size_t left = bytes % of_tile;  // for a part of a tile
+    const std::size_t places = left > of_references ? (left - of_references) / sizeof(Place) : 0;
+    return (1 + static_cast<std::int64_t>(bytes / of_tile)) * Piece::chunks +
+           static_cast<std::int64_t>(places);
   }
 
  private:
@@ -81,21 +86,22 @@ class HeldShare {
   using References = Scratch<T>;
 
   /// Chunks and references in scratch.
-  KOKKOS_FORCEINLINE_FUNCTION static int parked(std::int64_t chunks) {
-    if constexpr (Output::one_value_a_row) return 0;  // summed and forgotten
-    return chunks > Piece::chunks ? static_cast<int>(chunks - Piece::chunks) : 0;
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t parked(std::int64_t chunks) {
+    if (Output::one_value_a_row) return 0;  // summed and forgotten
+    return chunks > Piece::chunks ? chunks - Piece::chunks : 0;
   }
-  KOKKOS_FORCEINLINE_FUNCTION static int references(int parked) {
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t references(std::int64_t parked) {
     return parks_references ? (parked + Piece::chunks - 1) / Piece::chunks * Piece::threads : 0;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION static int tiles(const Row& row, std::int64_t begin) {
-    return static_cast<int>((row.end - begin + Piece::chunks - 1) / Piece::chunks);
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t tiles(const Row& row, std::int64_t begin) {
+    return (row.end - begin + Piece::chunks - 1) / Piece::chunks;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void park(const Piece& piece, T reference, int tile, int rank) const {
-    if constexpr (Output::one_value_a_row) return;
-    const int first = (tile - 1) * Piece::chunks + rank;
+  KOKKOS_FORCEINLINE_FUNCTION void park(const Piece& piece, T reference, std::int64_t tile,
+                                        int rank) const {
+    if (Output::one_value_a_row) return;
+    const int first = static_cast<int>(tile - 1) * Piece::chunks + rank;
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < Piece::items; ++i) {
       if (first + i * Piece::threads >= m_parked) continue;
@@ -104,12 +110,13 @@ class HeldShare {
       for (int k = 0; k < Shape::width; ++k) place.entry[k] = piece.value[i * Shape::width + k];
       m_places(first + i * Piece::threads) = place;
     }
-    if constexpr (parks_references) m_references((tile - 1) * Piece::threads + rank) = reference;
+    if constexpr (parks_references)
+      m_references(static_cast<int>(tile - 1) * Piece::threads + rank) = reference;
   }
 
   /// The tile's reference.
-  KOKKOS_FORCEINLINE_FUNCTION T fetch(Piece& piece, int tile, int rank) const {
-    const int first = (tile - 1) * Piece::chunks + rank;
+  KOKKOS_FORCEINLINE_FUNCTION T fetch(Piece& piece, std::int64_t tile, int rank) const {
+    const int first = static_cast<int>(tile - 1) * Piece::chunks + rank;
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < Piece::items; ++i) {
       Place place{};
@@ -119,7 +126,7 @@ class HeldShare {
     }
     piece.edge = T(0);  // is in the first tile
     if constexpr (parks_references)
-      return m_references((tile - 1) * Piece::threads + rank);
+      return m_references(static_cast<int>(tile - 1) * Piece::threads + rank);
     else
       return T(0);
   }

@@ -36,8 +36,9 @@ inline constexpr bool packs = std::is_same_v<typename V::X, typename V::Compute>
 
 /// For GPUs. A chunk is 16 bytes of x, whatever the type, and the items of chunks are counted in 16
 /// bytes of registers (see `chunks`), so that the numbers fit all types alike. Register arrays of
-/// up to 8 such items (32 registers) leave room for everything else; the minimum of teams keeps 40
-/// to 64 registers a lane.
+/// up to 8 such items (32 registers) leave room for everything else in the 40 to 64 registers a
+/// lane that the minimum of teams keeps, up to 12 in the 80 to 128 of teams that use scratch
+/// beside.
 template <class Exec, class V>
 struct Shapes {
   using X = typename V::X;
@@ -115,7 +116,7 @@ struct Shapes {
   static constexpr int once_odd_items = sizeof(T) == 8 ? 8 : 7;
   using SplitOnce = ShapeList<Part<4, 8, Fill::guarded, 4>, Part<8, 8, Fill::guarded, 2>,
                               OddPart<4, once_odd_items, 4>, OddPart<8, once_odd_items, 2>>;
-  /// What is loaded at one time is 20 to 24 KiB; scratch takes another 39.
+  /// What is loaded at one time is 20 to 25 KiB; scratch takes another 39.
   using Split =
       std::conditional_t<sizeof(T) == 8, ShapeList<Part<4, 12, Fill::guarded, 4>, OddPart<5, 8, 4>>,
                          ShapeList<Part<5, 10, Fill::guarded, 4>, OddPart<4, 12, 4>>>;
@@ -151,7 +152,8 @@ struct HostShapes {
   using FusedScratch =
       ShapeList<Shape<1, 1, 8, wide, Fill::guarded>, Shape<1, 1, 8, 1, Fill::scalar>>;
   using Online = FusedScratch;
-  using SplitOnce = ShapeList<Guarded, Scalar>;
+  using SplitOnce =
+      ShapeList<Shape<1, 1, 48 / wide, wide, Fill::guarded>, Shape<1, 1, 32, 1, Fill::scalar>>;
   using Split = FusedScratch;
   using SplitOnline = FusedScratch;
   using Column = ShapeList<Shape<1, 1, 8, 1, Fill::scalar>>;

@@ -175,7 +175,7 @@ struct Tile {
     }
     if constexpr (fill == Fill::edges) {
       T weight = T(0);
-      // only the threads of one or two warps can have one: the others skip the exponential
+      // only the first few warps can have one: the others skip the exponential
       if (edge != -Kokkos::Experimental::infinity_v<T>) weight = exp(edge);
       if constexpr (keep) edge = weight;
       partial[0] += weight;

@@ -18,22 +18,31 @@ class ClosedGroups : public ::testing::Test {
   using T = typename C::value;
   using V = KokkosSoftmax::Impl::ValueTypes<T>;
   using Exec = typename C::exec;
-  using Shape =
-      std::conditional_t<is_host_space<Exec>,
-                         KokkosSoftmax::Impl::Shape<1, 1, 4, KokkosSoftmax::Impl::widest<T>,
-                                                    KokkosSoftmax::Impl::Fill::guarded>,
-                         KokkosSoftmax::Impl::Shape<4, 32, 2, KokkosSoftmax::Impl::widest<T>,
-                                                    KokkosSoftmax::Impl::Fill::guarded, 4>>;
-  /// Of a team: one tile, or two with a share that doesn't fit the registers.
-  static constexpr int tile = Shape::threads * Shape::lanes * Shape::items * Shape::width;
+  template <int width, KokkosSoftmax::Impl::Fill fill>
+  using ShapeOf =
+      std::conditional_t<is_host_space<Exec>, KokkosSoftmax::Impl::Shape<1, 1, 4, width, fill>,
+                         KokkosSoftmax::Impl::Shape<4, 32, 2, width, fill, 4>>;
+  using Even = ShapeOf<KokkosSoftmax::Impl::widest<T>, KokkosSoftmax::Impl::Fill::guarded>;
+  using Odd =
+      std::conditional_t<is_host_space<Exec> || sizeof(T) == 8,
+                         ShapeOf<1, KokkosSoftmax::Impl::Fill::scalar>,
+                         ShapeOf<KokkosSoftmax::Impl::widest<T>, KokkosSoftmax::Impl::Fill::edges>>;
 
-  template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel>
-  static void expect_right(std::size_t count, int teams_per_row, int tiles, int groups,
-                           bool in_place) {
+  static constexpr std::size_t members = is_host_space<Exec> ? 1 : 13;
+  /// As many groups as the workspace has room for.
+  static int many_groups() {
+    return std::min(60, KokkosSoftmax::Impl::max_split_teams(Exec{}) / static_cast<int>(members));
+  }
+
+  /// Entries of a team's tile.
+  template <class Shape>
+  static constexpr std::size_t tile = Shape::threads* Shape::lanes* Shape::items* Shape::width;
+
+  template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel,
+            class Shape>
+  static void expect_right(std::size_t count, std::size_t columns, int groups, bool in_place) {
     using K = Kernel<Exec, V, KokkosSoftmax::Impl::Operation::softmax, Shape>;
     const Exec exec;
-    const std::size_t columns =
-        static_cast<std::size_t>(tiles * tile * teams_per_row - Shape::width);
     const auto& sample = normal_sample<T>(count, columns);
     const Case c{.extents = {count, columns}};
     Field<T, Exec> x(place_right(c.extents));
@@ -43,14 +52,17 @@ class ClosedGroups : public ::testing::Test {
     const auto y_view = in_place ? x_view : y.template view<Kokkos::LayoutRight, 2>();
     KokkosSoftmax::Impl::SplitPlan plan;
     plan.groups = groups;
-    plan.teams_per_row = teams_per_row;
-    plan.chunks_per_team = tiles * tile / Shape::width;
+    plan.teams_per_row = static_cast<int>(members);
+    KokkosSoftmax::Impl::SplitProblem p{};
+    p.row_chunks = KokkosSoftmax::Impl::divide_up(static_cast<std::int64_t>(columns), Shape::width);
+    p.chunk_bytes = Shape::width * static_cast<int>(sizeof(T));
+    plan.chunks_per_team = KokkosSoftmax::Impl::share_chunks(p, plan.teams_per_row);
     plan.rows = static_cast<std::uint32_t>(count);
     plan.patience = 0;
     const auto problem = KokkosSoftmax::Impl::make_row_problem(
         KokkosSoftmax::Impl::strided_array(x_view), KokkosSoftmax::Impl::strided_array(y_view), 1);
-    KokkosSoftmax::Impl::PolicyOf<Exec, Shape> policy(exec, groups * teams_per_row, Shape::threads,
-                                                      Shape::lanes);
+    KokkosSoftmax::Impl::PolicyOf<Exec, Shape> policy(exec, groups * plan.teams_per_row,
+                                                      Shape::threads, Shape::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(K::scratch_bytes(plan)));
     Kokkos::parallel_for("Test::closed_groups", policy,
                          K{KokkosSoftmax::Impl::KernelArguments<V>(problem, Options{}),
@@ -59,40 +71,46 @@ class ClosedGroups : public ::testing::Test {
     EXPECT_TRUE(check_output(c, sample.rows, sample.expected, in_place ? x : y));
   }
 
-  static constexpr int members = is_host_space<Exec> ? 1 : 13;
-  /// As many groups as the workspace has room for.
-  static int many_groups() {
-    return std::min(60, KokkosSoftmax::Impl::max_split_teams(Exec{}) / members);
-  }
-
   /// Several times: which teams start first is chance.
-  template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel>
-  static void expect_right(int tiles) {
+  template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel,
+            class Shape>
+  static void expect_right(std::size_t columns) {
     for (int pass = 0; pass < 5; ++pass)
       for (const bool in_place : {false, true}) {
-        expect_right<Kernel>(1, members, tiles, 1, in_place);
-        expect_right<Kernel>(29, members, tiles, 7, in_place);
-        expect_right<Kernel>(200, members, tiles, many_groups(), in_place);
+        expect_right<Kernel, Shape>(1, columns, 1, in_place);
+        expect_right<Kernel, Shape>(29, columns, 7, in_place);
+        expect_right<Kernel, Shape>(200, columns, many_groups(), in_place);
       }
+  }
+
+  /// Shares of a tile and of two, of rows with and without edges, and none for most of the teams.
+  template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel>
+  static void expect_right() {
+    for (const std::size_t tiles : {1, 2}) {
+      expect_right<Kernel, Even>(members * tiles * tile<Even> - Even::width);
+      expect_right<Kernel, Odd>(members * tiles * tile<Odd> - 5);
+    }
+    expect_right<Kernel, Odd>(101);
   }
 };
 TYPED_TEST_SUITE(ClosedGroups, ValueConfigs, ConfigName);
 
 TYPED_TEST(ClosedGroups, OneRowAGroup) {
+  using Even = typename TestFixture::Even;
+  const std::size_t columns = TestFixture::members * TestFixture::template tile<Even> - Even::width;
   for (int pass = 0; pass < 5; ++pass)
     for (const bool in_place : {false, true})
       for (const int groups : {1, TestFixture::many_groups()})
-        TestFixture::template expect_right<KokkosSoftmax::Impl::SplitOnceKernel>(
-            static_cast<std::size_t>(groups), TestFixture::members, 1, groups, in_place);
+        TestFixture::template expect_right<KokkosSoftmax::Impl::SplitOnceKernel, Even>(
+            static_cast<std::size_t>(groups), columns, groups, in_place);
 }
 
 TYPED_TEST(ClosedGroups, Held) {
-  TestFixture::template expect_right<KokkosSoftmax::Impl::SplitHeldKernel>(1);
-  TestFixture::template expect_right<KokkosSoftmax::Impl::SplitHeldKernel>(2);
+  TestFixture::template expect_right<KokkosSoftmax::Impl::SplitHeldKernel>();
 }
 
 TYPED_TEST(ClosedGroups, Online) {
-  TestFixture::template expect_right<KokkosSoftmax::Impl::SplitOnlineKernel>(1);
+  TestFixture::template expect_right<KokkosSoftmax::Impl::SplitOnlineKernel>();
 }
 
 }  // namespace

@@ -10,6 +10,8 @@
 #include <HeldShare.hpp>
 #include <OnlineSum.hpp>
 #include <Tile.hpp>
+#include <algorithm>
+#include <limits>
 #include <split/RowGroup.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -35,7 +37,6 @@ class SplitTeam {
                                         const SplitWorkspace& workspace, const SplitPlan& plan)
       : m_member(member),
         m_arguments(arguments),
-        m_plan(plan),
         m_lane(lane_number<Shape::lanes>(member)),
         m_rank(member.team_rank() * Shape::lanes + m_lane),
         m_share(plan.chunks_per_team),
@@ -89,15 +90,15 @@ class SplitTeam {
     }
   }
 
-  /// All rows of a group that was closed, its first `own_rows` own ones before those that it
+  /// All rows of a group that was closed, its first `own` own ones before those that it
   /// claims.
-  KOKKOS_FORCEINLINE_FUNCTION void run_closed(std::uint32_t own_rows) {
+  KOKKOS_FORCEINLINE_FUNCTION void run_closed(std::uint32_t own) {
     m_share = (m_arguments.problem.columns / Shape::width + m_group.members()) / m_group.members();
     std::uint32_t row = m_group.own_row(0);
     for (std::uint32_t k = 0; there(row); ++k) {
       const std::uint32_t round = Group::first_slow_round + k;
-      const bool next_is_own = k + 1 < own_rows;
-      sum_and_publish(row, round, next_is_own ? 0u : m_group.claim_row(own_rows));
+      const bool next_is_own = k + 1 < own;
+      sum_and_publish(row, round, next_is_own ? 0u : m_group.claim_row(own));
       const auto gathered = m_group.gather(round, m_group.look(round));
       write(row, gathered.state);
       row = next_is_own ? m_group.own_row(k + 1) : gathered.row;
@@ -155,7 +156,6 @@ class SplitTeam {
 
   const Member& m_member;
   const KernelArguments<V>& m_arguments;
-  const SplitPlan& m_plan;
   int m_lane;
   int m_rank;
   std::int64_t m_share;

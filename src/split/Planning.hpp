@@ -51,13 +51,17 @@ inline int groups_of(const SplitProblem& p, std::int64_t teams_per_row) {
       std::clamp<std::int64_t>(p.max_teams / teams_per_row, 1, std::max<std::int64_t>(1, p.rows)));
 }
 
+/// A team's share of a row in chunks: whole cache lines.
+inline std::int64_t share_chunks(const SplitProblem& p, std::int64_t teams_per_row) {
+  return divide_up(divide_up(p.row_chunks, teams_per_row), line_chunks(p)) * line_chunks(p);
+}
+
 template <class Exec>
 SplitPlan make_split_plan(const SplitProblem& p, std::int64_t teams_per_row) {
   SplitPlan plan;
   plan.teams_per_row = static_cast<int>(teams_per_row);
   plan.groups = groups_of(p, teams_per_row);
-  plan.chunks_per_team =
-      divide_up(divide_up(p.row_chunks, teams_per_row), line_chunks(p)) * line_chunks(p);
+  plan.chunks_per_team = share_chunks(p, teams_per_row);
   plan.rows = static_cast<std::uint32_t>(p.rows);
   plan.patience = split_patience<Exec>(p);
   return plan;
@@ -65,7 +69,8 @@ SplitPlan make_split_plan(const SplitProblem& p, std::int64_t teams_per_row) {
 
 /// The fewest teams that can hold a row, each a share of whole cache lines.
 inline std::int64_t fewest_members(const SplitProblem& p) {
-  const std::int64_t most_chunks = p.most_chunks - p.most_chunks % line_chunks(p);
+  const std::int64_t most_chunks =
+      std::max(line_chunks(p), p.most_chunks - p.most_chunks % line_chunks(p));
   return std::max<std::int64_t>(1, divide_up(p.row_chunks, most_chunks));
 }
 
@@ -83,7 +88,7 @@ SplitPlan plan_split_in_one_read(const SplitProblem& p) {
     const double groups = groups_of(p, teams);
     const auto rows = static_cast<double>(p.rows);
     const double rounds = rows <= groups ? 1 : rows / groups + 0.5;  // as groups claim their rows
-    const auto share = static_cast<double>(divide_up(p.row_chunks, teams));
+    const auto share = static_cast<double>(share_chunks(p, teams));
     const double cost = rounds * (share + 0.2 * static_cast<double>(p.tile_chunks));
     if (cost >= best_cost) continue;
     best_teams = teams;
