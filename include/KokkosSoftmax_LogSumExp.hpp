@@ -11,9 +11,8 @@ namespace KokkosSoftmax {
 ///
 /// \param exec     execution space instance; the call only enqueues work on it
 /// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
-/// \param lse      View of x's value type, or of float where x is of a half type, and of x's
-/// extents
-///                 without the axis; must not overlap x
+/// \param lse      View of x's value type, or of float where x is of a half type; has x's extents
+///                 without the axis, and must not overlap x
 /// \param options  as for softmax; EmptyRows changes nothing here
 /// \throws std::invalid_argument  before anything is written
 ///

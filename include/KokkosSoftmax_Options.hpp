@@ -21,7 +21,7 @@ enum class Algorithm {
   fused_registers,  ///< a row in the registers of one team: one read, one write
   fused_scratch,    ///< the same and the team's level-0 scratch memory: one read, one write
   online,           ///< chunks with rescaling of (max, sum); the second pass runs backwards
-  split,            ///< a row in those of many teams, which exchange their (max, sum)
+  split,            ///< registers and scratch of many teams, which exchange (max, sum)
   split_online,     ///< the same with chunks and rescaling, for rows of any length
   column,           ///< reduction along a strided axis, coalesced over the rows beside it
   host              ///< host execution spaces: threads over rows, wide rows split over threads

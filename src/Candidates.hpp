@@ -117,7 +117,8 @@ struct SplitLaunch {
   static bool fits_device(const Call<Exec, V>& call) {
     const TeamLimits& limits = device_limits(call);
     // the bits depend on the number of rows
-    if (!limits.team_fits || call.problem().rows > max_split_rows || call.options.reproducible)
+    if (!limits.team_fits || limits.scratch < Kernel::scratch_bytes({}) ||
+        call.problem().rows > max_split_rows || call.options.reproducible)
       return false;
     if (algorithm != Algorithm::split) return true;
     const SplitProblem p = split_problem(call);

@@ -27,7 +27,7 @@ struct KernelArguments {
   T scale;
   X nothing;  // stands where there is no entry: -inf once scaled
   EmptyRows empty_rows;
-  std::int64_t first_row = 0;  // of this launch, see Dispatch::launch_kernel
+  std::int64_t first_row = 0;  // of this launch, see TeamLaunch
 
   KernelArguments(const Problem& problem_, const Options& options)
       : problem(problem_), scale(static_cast<T>(options.scale)), empty_rows(options.empty_rows) {

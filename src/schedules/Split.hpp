@@ -90,8 +90,7 @@ class SplitTeam {
     }
   }
 
-  /// All rows of a group that was closed, its first `own` own ones before those that it
-  /// claims.
+  /// All rows of a group that was closed: its `own` own ones before those that it claims.
   KOKKOS_FORCEINLINE_FUNCTION void run_closed(std::uint32_t own) {
     m_share = (m_arguments.problem.columns / Shape::width + m_group.members()) / m_group.members();
     std::uint32_t row = m_group.own_row(0);
@@ -173,7 +172,6 @@ class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
   using typename Base::Member;
   using typename Base::Row;
   using typename Base::State;
-  using typename Base::T;
 
   KOKKOS_FORCEINLINE_FUNCTION SplitHeldTeam(const Member& member,
                                             const KernelArguments<V>& arguments,
