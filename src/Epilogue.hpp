@@ -17,12 +17,13 @@
 
 namespace KokkosSoftmax::Impl {
 
-template <Operation operation, class T>
+template <Operation operation, class V>
 struct Epilogue;
 
-template <class T>
-struct Epilogue<Operation::softmax, T> {
-  using Exp = PreciseExp<T>;
+template <class V>
+struct Epilogue<Operation::softmax, V> {
+  using T = typename V::Compute;
+  using Exp = std::conditional_t<sizeof(typename V::Y) < sizeof(T), ShortExp<T>, PreciseExp<T>>;
   static constexpr bool keeps_weights = true;
   static constexpr bool one_value_a_row = false;
 
@@ -42,8 +43,9 @@ struct Epilogue<Operation::softmax, T> {
   T factor;
 };
 
-template <class T>
-struct Epilogue<Operation::log_softmax, T> {
+template <class V>
+struct Epilogue<Operation::log_softmax, V> {
+  using T = typename V::Compute;
   using Exp = SummandExp<T>;
   static constexpr bool keeps_weights = false;
   static constexpr bool one_value_a_row = false;
@@ -65,8 +67,9 @@ struct Epilogue<Operation::log_softmax, T> {
   T log_sum;
 };
 
-template <class T>
-struct Epilogue<Operation::logsumexp, T> {
+template <class V>
+struct Epilogue<Operation::logsumexp, V> {
+  using T = typename V::Compute;
   using Exp = SummandExp<T>;
   static constexpr bool keeps_weights = false;
   static constexpr bool one_value_a_row = true;

@@ -183,6 +183,27 @@ KOKKOS_FORCEINLINE_FUNCTION T exp_of_nonpositive(T x) {
   return x < C::lowest ? T(0) : e;  // NaN stays NaN
 }
 
+/// exp(v - reference) for results that are rounded to half types: |v - reference| * 2^-24 of it is
+/// lost, 1e-5 at most, where the result isn't below their numbers.
+template <class T>
+class ShortExp {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) { return max; }
+
+  /// -inf as the reference (no entry, or all -inf) gives 0 for every -inf.
+  KOKKOS_FORCEINLINE_FUNCTION explicit ShortExp(T reference)
+      : m_reference(reference == -Kokkos::Experimental::infinity_v<T> ? T(0) : reference) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
+    const T difference = v - m_reference;  // NaN in a row with +inf
+    KOKKOS_IF_ON_DEVICE((return fast_exp2(difference * ExpConstants<T>::log2_e);))
+    KOKKOS_IF_ON_HOST((return exp_of_nonpositive(difference);))
+  }
+
+ private:
+  T m_reference;
+};
+
 /// exp(v - reference) where only a sum of such terms matters: a rounding of v - reference weighs
 /// little there, because terms far below the reference are small.
 template <class T>

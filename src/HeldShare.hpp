@@ -19,7 +19,7 @@ class HeldShare {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Piece = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
   using Row = typename Piece::Row;
-  using Output = Epilogue<operation, T>;
+  using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
 
   /// For shares of up to `chunks` chunks.

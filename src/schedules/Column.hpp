@@ -16,7 +16,7 @@ struct ColumnKernel {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Piece = Tile<V, Shape::items, 1, Shape::threads, Fill::scalar>;
   using Row = typename Piece::Row;
-  using Output = Epilogue<operation, T>;
+  using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
   static constexpr int rows_per_team = Shape::lanes;
 

@@ -21,7 +21,7 @@ template <class V, Operation operation>
 struct HostColumnsKernel {
   using T = typename V::Compute;
   using Span = HostSpan<T, T>;  // of the buffer
-  using Output = Epilogue<operation, T>;
+  using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
   static constexpr int block_rows = 64 / static_cast<int>(sizeof(T));  // a cache line
   static constexpr std::int64_t piece_columns = Span::max_size;        // the same bits as a HostRow

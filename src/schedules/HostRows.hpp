@@ -22,7 +22,7 @@ class HostRow {
   using Y = typename V::Y;
   using T = typename V::Compute;
   using Span = HostSpan<typename V::X, T>;
-  using Output = Epilogue<operation, T>;
+  using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
   static constexpr std::int64_t span_size = Span::max_size;
 

@@ -16,7 +16,7 @@ struct OnlineKernel {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Piece = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
   using Row = typename Piece::Row;
-  using Output = Epilogue<operation, T>;
+  using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
   static constexpr int rows_per_team = 1;
 

@@ -14,7 +14,7 @@ template <class Exec, class V, Operation operation, class Shape>
 struct PackedKernel {
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Output = Epilogue<operation, T>;
+  using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
   using Run = Chunk<T, Shape::width>;
   using Buffer = Kokkos::View<Run*, typename Exec::scratch_memory_space,

@@ -24,7 +24,7 @@ class SplitTeam {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Piece = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
   using Row = typename Piece::Row;
-  using Output = Epilogue<operation, T>;
+  using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
   using Group = RowGroup<Exec, T, Shape::threads, Shape::lanes>;
   using State = LogSumExpState<T>;

@@ -15,7 +15,7 @@ struct SubgroupKernel {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Share = Tile<V, Shape::items, Shape::width, Shape::lanes, Shape::fill>;
   using Row = typename Share::Row;
-  using Output = Epilogue<operation, T>;
+  using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
   static constexpr int rows_per_team = Shape::threads * Shape::rows_per_thread;
 

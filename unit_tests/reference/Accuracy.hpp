@@ -21,6 +21,10 @@ constexpr long double tolerance(bool moderate) {
   return moderate ? 1e-14L : 1e-13L;
 }
 
+/// The same of a softmax before it is rounded to a half type, where that is more: a fiftieth of
+/// half an ulp of half_t at most.
+inline constexpr long double tolerance_before_rounding = 1e-5L;
+
 /// The same for one chain of `count` additions in T (LogSumExpState::update one by one), whose
 /// rounding grows with its length.
 template <class T>
