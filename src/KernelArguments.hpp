@@ -39,18 +39,19 @@ struct KernelArguments {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> row(std::int64_t r) const {
-    RowPointers<V> p{problem.x, problem.y};
+    std::int64_t x = 0;
+    std::int64_t y = 0;
     for (int d = Problem::max_outer_rank - 1; d > 0; --d) {
       if (d >= problem.outer_rank) continue;
       const std::int64_t slower = r / problem.outer[d].extent;
       const std::int64_t index = r - slower * problem.outer[d].extent;
-      p.x += index * problem.outer[d].x_stride;
-      p.y += index * problem.outer[d].y_stride;
+      x += index * problem.outer[d].x_stride;
+      y += index * problem.outer[d].y_stride;
       r = slower;
     }
-    p.x += r * problem.outer[0].x_stride;
-    p.y += r * problem.outer[0].y_stride;
-    return p;
+    // from the members themselves, which are known to point to global memory
+    return {problem.x + (x + r * problem.outer[0].x_stride),
+            problem.y + (y + r * problem.outer[0].y_stride)};
   }
 
   /// The same where there is one outer axis, without divisions.

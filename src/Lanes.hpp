@@ -11,7 +11,9 @@
 /// This is also the only file with backend code. Kokkos::parallel_reduce(ThreadVectorRange) does
 /// what `max_over_lanes` and `sum_over_lanes` do, but doesn't know the vector length at compile
 /// time: on CUDA it takes some hundred instructions (two integer divisions for the lanes' mask, a
-/// rolled loop of guarded shuffles, a broadcast) where ten do.
+/// rolled loop of guarded shuffles, a broadcast) where ten do. Asking for the lane's number by
+/// parallel_for(ThreadVectorRange) takes some sixty, in a kernel of a thousand that a small launch
+/// has to fetch from memory before it runs.
 
 #include <Exp.hpp>
 
@@ -20,9 +22,14 @@ namespace KokkosSoftmax::Impl {
 template <int lanes, class Member>
 KOKKOS_FORCEINLINE_FUNCTION int lane_number([[maybe_unused]] const Member& member) {
   int number = 0;
-  if constexpr (lanes > 1)
+  if constexpr (lanes > 1) {
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+    number = static_cast<int>(threadIdx.x);
+#else
     Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, lanes),
                          [&](int lane) { number = lane; });
+#endif
+  }
   return number;
 }
 
@@ -47,7 +54,8 @@ struct MaxEntry {
 };
 
 /// Combines the values of the lanes that share a vector; every lane gets the same result. All lanes
-/// of a warp must come here together.
+/// of a warp must come here together. `lanes` may be fewer than the vector has where what the first
+/// ones bring stands in the others again.
 template <int lanes, class Reducer, class T, class Member, class Combine>
 KOKKOS_FORCEINLINE_FUNCTION T combine_over_lanes([[maybe_unused]] const Member& member, T value,
                                                  [[maybe_unused]] const Combine& combine) {

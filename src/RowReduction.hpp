@@ -7,6 +7,7 @@
 
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <Lanes.hpp>
+#include <bit>
 
 namespace KokkosSoftmax::Impl {
 
@@ -33,8 +34,21 @@ template <class Exec, class T>
 using ScratchStates = Kokkos::View<LogSumExpState<T>*, typename Exec::scratch_memory_space,
                                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-/// Merges the states of the team's threads, with one barrier: every thread merges all of them, each
-/// in the same order, so that the result is the same in all.
+/// Merges the states of all threads of a team that begin at number `first`. As many lanes as there
+/// are threads take a state each, the other lanes of the vector the same states again: every lane
+/// merges all of them in the same order, so that the result is the same in all.
+template <int threads, int lanes, class T, class Member, class States>
+KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_states(const Member& member, int lane,
+                                                           const States& states, int first) {
+  static_assert(threads <= lanes, "each lane takes the state of one thread");
+  constexpr int some_lanes = static_cast<int>(std::bit_ceil(static_cast<unsigned>(threads)));
+  const int number = lane % some_lanes;
+  LogSumExpState<T> part;
+  if (number < threads) part = states(first + number);
+  return merge_over_lanes<some_lanes>(member, part);
+}
+
+/// The same for a state that each thread brings, with one barrier.
 template <int threads, int lanes, class T, class Member, class States>
 KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_over_team(const Member& member, int lane,
                                                               const States& states,
@@ -42,10 +56,7 @@ KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_over_team(const Member& memb
   if constexpr (threads == 1) return mine;
   if (lane == 0) states(member.team_rank()) = mine;
   member.team_barrier();
-  static_assert(threads <= lanes, "each lane takes the state of one thread");
-  LogSumExpState<T> part;
-  if (lane < threads) part = states(lane);
-  return merge_over_lanes<lanes>(member, part);
+  return merge_states<threads, lanes, T>(member, lane, states, 0);
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -126,9 +126,7 @@ class RowGroup {
     if (m_lane == 0) m_states(buffer + m_member.team_rank()) = mine;
     m_member.team_barrier();
     if (m_member.team_rank() != 0) return;
-    State part;
-    if (m_lane < threads) part = m_states(buffer + m_lane);
-    const State merged = merge_over_lanes<lanes>(m_member, part);
+    const State merged = merge_states<threads, lanes, T>(m_member, m_lane, m_states, buffer);
     if (m_lane == 0 && !is_closed_word(m_arrival))
       TaggedMessage<T>::publish(words(m_index, round), tag(round), {merged, claimed_row});
   }
