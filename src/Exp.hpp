@@ -211,15 +211,20 @@ class SummandExp {
  public:
   KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) { return max; }
 
-  KOKKOS_FORCEINLINE_FUNCTION explicit SummandExp(T reference) : m_reference(reference) {}
+  /// A finite number stands for an infinite reference, as inf - inf would be NaN: -inf gives 0, and
+  /// +inf, whose row has the log-sum-exp +inf, a positive number or +inf.
+  KOKKOS_FORCEINLINE_FUNCTION explicit SummandExp(T reference) : m_reference(reference) {
+    constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
+    if (reference == -infinity) m_reference = T(0);
+    if (reference == infinity) m_reference = Kokkos::Experimental::finite_max_v<T>;
+  }
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
-    // inf - inf would be NaN, but a row with +inf has the log-sum-exp +inf
-    const T difference = v == m_reference ? T(0) : v - m_reference;
+    const T difference = v - m_reference;
     if constexpr (std::is_same_v<T, float>) {
       KOKKOS_IF_ON_DEVICE((return fast_exp2(difference * ExpConstants<float>::log2_e);))
     }
-    return exp_of_nonpositive(difference);
+    return exp_of_nonpositive(difference > T(0) ? T(0) : difference);
   }
 
  private:
