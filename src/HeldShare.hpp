@@ -10,14 +10,16 @@ namespace KokkosSoftmax::Impl {
 
 /// A share of a row that a team reads once and holds until the row's state is known: the first tile
 /// in registers, the chunks behind it parked in the team's level-0 scratch. Each lane reads back
-/// only what it has parked, so that no barrier is needed. A tile's weights stand against the
-/// largest entry that its lane had seen by then.
+/// only what it has parked, so that no barrier is needed. Parked are the weights of softmax,
+/// against the largest entry that their lane had seen by then, or what log_softmax needs; entries
+/// of half types as they are in memory, where they take half of the room, and their weights anew
+/// from them.
 template <class Exec, class V, Operation operation, class Shape>
 class HeldShare {
  public:
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Piece = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+  using Piece = TeamTile<V, Shape>;
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
@@ -34,9 +36,12 @@ class HeldShare {
     OnlineSum<Exp, T> sum;
     for (std::int64_t t = tiles(row, begin) - 1; t > 0; --t) {
       Piece piece;
-      piece.load(arguments, row, begin + t * Piece::chunks, rank);
-      sum.template add<Output::keeps_weights>(piece);
-      park(piece, sum.reference(), t, rank);
+      piece.load(arguments, row, begin + t * Piece::chunks, rank, [&](const auto& chunk) {
+        if constexpr (parks_entries) park(t, rank, [&](int i) { return chunk[i]; });
+      });
+      sum.template add<parks_weights>(piece);
+      if constexpr (!parks_entries) park(t, rank, [&](int i) { return piece.place(i); });
+      if constexpr (parks_weights) m_references(reference_place(t, rank)) = sum.reference();
     }
     m_tile.load(arguments, row, begin, rank);
     sum.template add<Output::keeps_weights>(m_tile);
@@ -45,18 +50,25 @@ class HeldShare {
   }
 
   /// Writes the output of the same chunks, given the row's state.
-  KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t begin, int rank,
-                                         const LogSumExpState<T>& all, EmptyRows empty_rows) const {
-    const Output output(all, m_reference, empty_rows);
-    m_tile.store(row, begin, rank, output);
+  KOKKOS_FORCEINLINE_FUNCTION void store(const KernelArguments<V>& arguments, const Row& row,
+                                         std::int64_t begin, int rank,
+                                         const LogSumExpState<T>& all) const {
+    const EmptyRows empty_rows = arguments.empty_rows;
+    m_tile.store(row, begin, rank, Output(all, m_reference, empty_rows));
     const std::int64_t end = tiles(row, begin);
     for (std::int64_t t = 1; t < end; ++t) {
+      Place places[Piece::items];
+      fetch(t, rank, places);
       Piece piece;
-      const T reference = fetch(piece, t, rank);
-      if constexpr (parks_references)
-        piece.store(row, begin + t * Piece::chunks, rank, Output(all, reference, empty_rows));
-      else
-        piece.store(row, begin + t * Piece::chunks, rank, output);
+      const std::int64_t first = begin + t * Piece::chunks;
+      if constexpr (parks_entries) {
+        piece.take(arguments, places);
+        piece.store(row, first, rank, EntryEpilogue<Output, T>(all, empty_rows));
+      } else {
+        piece.put(places);
+        const T reference = parks_weights ? m_references(reference_place(t, rank)) : all.max;
+        piece.store(row, first, rank, Output(all, reference, empty_rows));
+      }
     }
   }
 
@@ -66,7 +78,7 @@ class HeldShare {
 
   /// The most chunks that a share can have with so much scratch.
   static std::int64_t most_chunks(std::size_t scratch) {
-    constexpr std::size_t of_references = parks_references ? Piece::threads * sizeof(T) : 0;
+    constexpr std::size_t of_references = parks_weights ? Piece::threads * sizeof(T) : 0;
     constexpr std::size_t of_tile = Piece::chunks * sizeof(Place) + of_references;
     const std::size_t for_alignment = scratch_bytes(0);
     const std::size_t bytes = scratch > for_alignment ? scratch - for_alignment : 0;
@@ -77,8 +89,9 @@ class HeldShare {
   }
 
  private:
-  static constexpr bool parks_references = Output::keeps_weights;
-  using Place = Chunk<T, Shape::width>;
+  static constexpr bool parks_entries = sizeof(typename V::X) < sizeof(T);
+  static constexpr bool parks_weights = !parks_entries && Output::keeps_weights;
+  using Place = std::conditional_t<parks_entries, typename Piece::Raw, typename Piece::Place>;
   template <class Value>
   using Scratch = Kokkos::View<Value*, typename Exec::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -91,44 +104,38 @@ class HeldShare {
     return chunks > Piece::chunks ? chunks - Piece::chunks : 0;
   }
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t references(std::int64_t parked) {
-    return parks_references ? (parked + Piece::chunks - 1) / Piece::chunks * Piece::threads : 0;
+    return parks_weights ? (parked + Piece::chunks - 1) / Piece::chunks * Piece::threads : 0;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t tiles(const Row& row, std::int64_t begin) {
     return (row.end - begin + Piece::chunks - 1) / Piece::chunks;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void park(const Piece& piece, T reference, std::int64_t tile,
-                                        int rank) const {
-    if (Output::one_value_a_row) return;
-    const int first = static_cast<int>(tile - 1) * Piece::chunks + rank;
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < Piece::items; ++i) {
-      if (first + i * Piece::threads >= m_parked) continue;
-      Place place;
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < Shape::width; ++k) place.entry[k] = piece.value[i * Shape::width + k];
-      m_places(first + i * Piece::threads) = place;
-    }
-    if constexpr (parks_references)
-      m_references(static_cast<int>(tile - 1) * Piece::threads + rank) = reference;
+  /// Where a lane's chunks of a tile are in scratch, one every Piece::threads; tile 0 isn't there.
+  KOKKOS_FORCEINLINE_FUNCTION static int first_place(std::int64_t tile, int rank) {
+    return static_cast<int>(tile - 1) * Piece::chunks + rank;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static int reference_place(std::int64_t tile, int rank) {
+    return static_cast<int>(tile - 1) * Piece::threads + rank;
   }
 
-  /// The tile's reference.
-  KOKKOS_FORCEINLINE_FUNCTION T fetch(Piece& piece, std::int64_t tile, int rank) const {
-    const int first = static_cast<int>(tile - 1) * Piece::chunks + rank;
+  template <class PlaceOfItem>
+  KOKKOS_FORCEINLINE_FUNCTION void park(std::int64_t tile, int rank, const PlaceOfItem& of) const {
+    if (Output::one_value_a_row) return;
+    const int first = first_place(tile, rank);
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < Piece::items; ++i)
+      if (first + i * Piece::threads < m_parked) m_places(first + i * Piece::threads) = of(i);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void fetch(std::int64_t tile, int rank,
+                                         Place (&places)[Piece::items]) const {
+    const int first = first_place(tile, rank);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < Piece::items; ++i) {
-      Place place{};
-      if (first + i * Piece::threads < m_parked) place = m_places(first + i * Piece::threads);
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < Shape::width; ++k) piece.value[i * Shape::width + k] = place.entry[k];
+      places[i] = Place{};
+      if (first + i * Piece::threads < m_parked) places[i] = m_places(first + i * Piece::threads);
     }
-    piece.edge = T(0);  // is in the first tile
-    if constexpr (parks_references)
-      return m_references(static_cast<int>(tile - 1) * Piece::threads + rank);
-    else
-      return T(0);
   }
 
   int m_parked;

@@ -13,7 +13,7 @@ template <class Exec, class V, Operation operation, class Shape>
 struct FusedRegistersKernel {
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Share = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+  using Share = TeamTile<V, Shape>;
   using Row = typename Share::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;

@@ -30,7 +30,7 @@ struct FusedScratchKernel {
     if constexpr (Output::one_value_a_row) {
       if (rank == 0) *row.y = static_cast<typename V::Y>(all.value());
     } else {
-      share.store(row, 0, rank, all, arguments.empty_rows);
+      share.store(arguments, row, 0, rank, all);
     }
   }
 

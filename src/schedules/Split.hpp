@@ -22,7 +22,7 @@ class SplitTeam {
  public:
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Piece = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+  using Piece = TeamTile<V, Shape>;
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
@@ -225,7 +225,7 @@ class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void store(std::uint32_t r, const State& all) const {
-    m_held.store(share(r), this->begin(), this->m_rank, all, this->m_arguments.empty_rows);
+    m_held.store(this->m_arguments, share(r), this->begin(), this->m_rank, all);
   }
 
   Held m_held;
