@@ -40,11 +40,14 @@ const std::string& kernel_label(Algorithm algorithm) {
   return labels[static_cast<int>(algorithm)];
 }
 
+/// What the rule takes a candidate for; tuning tables and searches take all.
+enum class Use { any_rows, few_rows, none };
+
 /// A compiled schedule.
 template <class Exec, class V>
 struct Candidate {
   Schedule schedule;
-  bool in_rule;  ///< else only tuning tables and searches take it
+  Use use;
   bool (*fits_device)(const Call<Exec, V>&);
   void (*prepare)(const Exec&);  ///< makes what a launch needs beside the kernel
   void (*launch)(const Call<Exec, V>&);
@@ -192,6 +195,8 @@ class CandidateLists {
     using S = std::conditional_t<is_host_space<Exec>, HostShapes<V>, Shapes<Exec, V>>;
     using enum Algorithm;
     return joined(
+        of_few<subgroup, SubgroupKernel>(typename S::SubgroupFew{}),
+        of_few<fused_registers, FusedRegistersKernel>(typename S::FusedRegistersFew{}),
         of<packed, PackedKernel, MoreTeams, FewerTeams>(typename S::Packed{}),
         of<subgroup, SubgroupKernel, MoreRows, MoreThreads, MoreTeams>(typename S::Subgroup{}),
         of<fused_registers, FusedRegistersKernel, FewerTeams, MoreTeams>(
@@ -214,7 +219,7 @@ class CandidateLists {
 
   template <class Launch>
   static constexpr Entry entry(const Schedule& schedule) {
-    return {schedule, true, &Launch::fits_device, &Launch::prepare, &Launch::launch};
+    return {schedule, Use::any_rows, &Launch::fits_device, &Launch::prepare, &Launch::launch};
   }
 
   template <Algorithm algorithm,
@@ -233,7 +238,15 @@ class CandidateLists {
   static constexpr auto launched_by(ShapeList<InRule...> list) {
     auto entries = compiled<algorithm, Launch, Kernel>(with_changes<Change...>(list));
     for (int i = sizeof...(InRule); i < static_cast<int>(entries.size()); ++i)
-      entries[i].in_rule = false;
+      entries[i].use = Use::none;
+    return entries;
+  }
+
+  template <Algorithm algorithm, template <class, class, Operation, class> class Kernel,
+            class... Shape>
+  static constexpr auto of_few(ShapeList<Shape...> list) {
+    auto entries = compiled<algorithm, TeamLaunch, Kernel>(list);
+    for (Entry& e : entries) e.use = Use::few_rows;
     return entries;
   }
 

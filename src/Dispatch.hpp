@@ -95,6 +95,10 @@ class Dispatch {
 
   int by_rule() const {
     if (m_call.options.algorithm != Algorithm::automatic) return first_of(m_call.options.algorithm);
+    if (are_few()) {
+      const int candidate = first_for_few();
+      if (candidate != none) return candidate;
+    }
     for (const Algorithm algorithm : preferred()) {
       if (algorithm == Algorithm::automatic) break;
       const int candidate = first_of(algorithm);
@@ -117,6 +121,18 @@ class Dispatch {
             split,
             splitting_pays() ? split_online : online,
             online};
+  }
+
+  /// All teams are resident at one time, however many lanes they have.
+  bool are_few() const {
+    return !m_call.options.reproducible && m_call.x_contiguous() &&
+           m_call.problem().rows <= 2 * multiprocessors(m_call.exec);
+  }
+
+  int first_for_few() const {
+    for (int c = 0; c < static_cast<int>(list.size()); ++c)
+      if (list[c].use == Use::few_rows && list[c].serves(m_call)) return c;
+    return none;
   }
 
   /// Lanes that take 16 bytes at a time from rows of their own are faster than the way through
@@ -145,7 +161,9 @@ class Dispatch {
     int last = none;
     for (int c = 0; c < static_cast<int>(list.size()); ++c) {
       const Schedule& schedule = list[c].schedule;
-      if (schedule.algorithm != algorithm || !list[c].in_rule || !list[c].serves(m_call)) continue;
+      if (schedule.algorithm != algorithm || list[c].use != Use::any_rows ||
+          !list[c].serves(m_call))
+        continue;
       last = c;
       if (algorithm != Algorithm::column || m_call.problem().columns <= register_capacity(schedule))
         break;

@@ -80,7 +80,8 @@ constexpr bool holds(const Schedule& s, std::int64_t columns) {
   switch (s.algorithm) {
     case Algorithm::subgroup:
     case Algorithm::fused_registers:
-      return columns <= register_capacity(s);
+      // entries that don't make a whole chunk are held beside
+      return columns - (s.fill == Fill::edges ? s.width - 1 : 0) <= register_capacity(s);
     case Algorithm::packed:  // so that a run is moved in one go, and a lane adds up few entries
       return columns <= s.items * s.width;
     default:

@@ -68,14 +68,30 @@ struct Shapes {
                                     ShapeList<>>;
   /// For double some odd ones are scalar ones, and rounding up makes some alike: each is taken
   /// once.
-  using Subgroup = decltype(
+  using Subgroup =
+      decltype(ShapeList<>{} +
+               ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
+                         Guarded<8, 4, 1>, Guarded<16, 3, 1>, Guarded<16, 4, 1>, Guarded<32, 3, 1>,
+                         Guarded<32, 4, 1>, Guarded<32, 8, 1>,                                   //
+                         Scalar<1, 2, 4>, Scalar<1, 3, 4>, Scalar<1, 4, 2>, Scalar<1, 6, 2>,     //
+                         Scalar<1, 8, 1>, Scalar<2, 8, 1>, Scalar<4, 8, 1>, Scalar<8, 8, 1>,     //
+                         Odd<8, 4>, Odd<16, 3>, Odd<16, 4>, Odd<32, 3>, Odd<32, 4>, Odd<32, 6>,  //
+                         Odd<32, 8>, Scalar<32, 4>, Scalar<32, 8>, Scalar<32, 16>>{});
+
+  /// For few rows, which have the machine for themselves: as many lanes as there can be, so that
+  /// each has little to do.
+  template <Fill fill, int warps, int items>
+  using Spread = Shape<warps, 32, fill == Fill::scalar ? items * wide : chunks(items),
+                       fill == Fill::scalar ? 1 : wide, fill, 1>;
+  static constexpr Fill odd_fill = sizeof(T) == 8 ? Fill::scalar : Fill::edges;
+  template <Fill fill>
+  using SpreadSubgroups = ShapeList<Spread<fill, 1, 1>>;
+  template <Fill fill>
+  using SpreadRows = decltype(
       ShapeList<>{} +
-      ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
-                Guarded<8, 4, 1>, Guarded<16, 4, 1>, Guarded<32, 4, 1>, Guarded<32, 8, 1>,  //
-                Scalar<1, 2, 4>, Scalar<1, 3, 4>, Scalar<1, 4, 2>, Scalar<1, 6, 2>,         //
-                Scalar<1, 8, 1>, Scalar<2, 8, 1>, Scalar<4, 8, 1>, Scalar<8, 8, 1>,         //
-                Odd<8, 4>, Odd<16, 3>, Odd<16, 4>, Odd<32, 3>, Odd<32, 4>, Odd<32, 6>,      //
-                Odd<32, 8>, Scalar<32, 4>, Scalar<32, 8>, Scalar<32, 16>>{});
+      ShapeList<Spread<fill, 4, 1>, Spread<fill, 4, 2>, Spread<fill, 8, 2>, Spread<fill, 16, 2>>{});
+  using SubgroupFew = decltype(SpreadSubgroups<Fill::guarded>{} + SpreadSubgroups<odd_fill>{});
+  using FusedRegistersFew = decltype(SpreadRows<Fill::guarded>{} + SpreadRows<odd_fill>{});
 
   /// Threads per multiprocessor that leave a lane the registers it needs for `items` chunks. More
   /// threads would hide more latency, but spilled registers cost more than that brings.
@@ -83,6 +99,7 @@ struct Shapes {
     if (fill == Fill::scalar) return items <= 4 ? 1024 : items <= 6 ? 896 : 768;
     if (items <= 4) return 1280;
     if (items == 5) return 1152;
+    if (items > 8) return 768;
     return items == 6 || (fill == Fill::guarded && sizeof(T) == 4) ? 1024 : 896;
   }
   static constexpr int resident_teams(int warps, int items, Fill fill) {
@@ -94,11 +111,20 @@ struct Shapes {
                     fill == Fill::scalar ? 1 : wide, fill,
                     resident_teams(warps, chunks(items) * items_per_chunk, fill)>;
   template <Fill fill>
-  using Rows =
+  using WholeItemRows = decltype(
       ShapeList<Row<fill, 2, 4>, Row<fill, 2, 5>, Row<fill, 2, 6>, Row<fill, 2, 7>, Row<fill, 2, 8>,
-                Row<fill, 4, 5>, Row<fill, 4, 6>, Row<fill, 4, 7>, Row<fill, 4, 8>,  //
-                Row<fill, 8, 5>, Row<fill, 8, 6>, Row<fill, 8, 7>, Row<fill, 8, 8>,  //
-                Row<fill, 16, 5>, Row<fill, 16, 6>, Row<fill, 16, 7>, Row<fill, 16, 8>>;
+                Row<fill, 4, 5>, Row<fill, 4, 6>, Row<fill, 4, 7>, Row<fill, 4, 8>>{} +
+      std::conditional_t<sizeof(T) == 8, ShapeList<Row<fill, 4, 9>>, ShapeList<>>{} +
+      ShapeList<Row<fill, 8, 5>, Row<fill, 8, 6>, Row<fill, 8, 7>, Row<fill, 8, 8>,  //
+                Row<fill, 16, 5>, Row<fill, 16, 6>, Row<fill, 16, 7>, Row<fill, 16, 8>>{});
+  /// With chunks of two items there are fewer numbers of chunks to choose from, and more of teams.
+  template <Fill fill>
+  using HalfRows = ShapeList<Row<fill, 2, 4>, Row<fill, 2, 6>, Row<fill, 2, 8>, Row<fill, 2, 10>,
+                             Row<fill, 3, 8>, Row<fill, 4, 8>, Row<fill, 4, 10>, Row<fill, 6, 8>,
+                             Row<fill, 8, 8>, Row<fill, 8, 10>, Row<fill, 12, 8>, Row<fill, 14, 8>,
+                             Row<fill, 16, 8>>;
+  template <Fill fill>
+  using Rows = std::conditional_t<items_per_chunk == 1, WholeItemRows<fill>, HalfRows<fill>>;
   using ExactRows =
       ShapeList<Row<Fill::exact, 2, 4>, Row<Fill::exact, 2, 8>, Row<Fill::exact, 4, 8>,
                 Row<Fill::exact, 8, 8>, Row<Fill::exact, 16, 8>>;
@@ -127,9 +153,11 @@ struct Shapes {
                 Part<16, 8, Fill::scalar, online_teams>>;
 
   /// Doubles have more temporaries, and twice as much of a row in the same registers.
+  using Scratch = std::conditional_t<sizeof(X) == 2, Part<16, 8, Fill::guarded, 2>,
+                                     Part<12, 10, Fill::guarded, 2>>;
   using FusedScratch = std::conditional_t<
       sizeof(T) == 8, ShapeList<Part<8, 8, Fill::guarded, 2>, OddPart<8, 8, 2>, OddPart<8, 10, 2>>,
-      ShapeList<Part<12, 10, Fill::guarded, 2>, OddPart<12, 8, 2>, Part<8, 8, Fill::scalar, 2>>>;
+      ShapeList<Scratch, OddPart<12, 8, 2>, Part<8, 8, Fill::scalar, 2>>>;
   using Online =
       ShapeList<Shape<16, 32, chunks(4), wide, Fill::guarded, 2>,
                 Shape<16, 32, chunks(4), wide, Fill::edges, 2>, Shape<8, 32, 8, 1, Fill::scalar>,
@@ -149,6 +177,8 @@ struct HostShapes {
                          ShapeList<>>;
   using Subgroup = ShapeList<Guarded, Scalar>;
   using FusedRegisters = ShapeList<Guarded, Scalar>;
+  using SubgroupFew = ShapeList<>;
+  using FusedRegistersFew = ShapeList<>;
   using FusedScratch =
       ShapeList<Shape<1, 1, 8, wide, Fill::guarded>, Shape<1, 1, 8, 1, Fill::scalar>>;
   using Online = FusedScratch;
