@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Every schedule that is compiled, whatever the rule takes it for: rows that just fit its
+// registers, that just don't, with and without edges, contiguous and strided.
+
+#include <gtest/gtest.h>
+
+#include <Compiled.hpp>
+#include <impl/KokkosSoftmax_Arguments.hpp>
+#include <set>
+#include <support/Check.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+using KokkosSoftmax::Impl::Operation;
+using KokkosSoftmax::Impl::Schedule;
+
+/// Widths at which a schedule's tile is filled in different ways.
+std::set<std::size_t> widths_of(const Schedule& s) {
+  const auto capacity = static_cast<std::size_t>(
+      s.algorithm == Algorithm::packed ? s.items * s.width : register_capacity(s));
+  const auto width = static_cast<std::size_t>(s.width);
+  const std::size_t half = (capacity / 2 + width - 1) / width * width;
+  std::set<std::size_t> columns{width,
+                                half,
+                                capacity - width,
+                                capacity,
+                                capacity + 1,
+                                capacity + width - 1,
+                                half + 1,
+                                capacity + width,
+                                3 * capacity - 1,
+                                3 * capacity};
+  columns.erase(0);
+  return columns;
+}
+
+template <class C>
+class Schedules : public ::testing::Test {
+ protected:
+  using V = typename C::values;
+  using Exec = typename C::exec;
+
+  static void expect_right() {
+    expect_right<Operation::softmax>(Function::softmax);
+    expect_right<Operation::log_softmax>(Function::log_softmax);
+    expect_right<Operation::logsumexp>(Function::logsumexp);
+  }
+
+ private:
+  template <Operation operation>
+  static void expect_right(Function function) {
+    const auto schedules = KokkosSoftmax::Impl::compiled_schedules<operation, Exec, V>();
+    for (std::size_t s = 0; s < schedules.size(); ++s) {
+      const KokkosSoftmax::Impl::Choice choice{static_cast<int>(s), nullptr};
+      int served = 0;
+      for (const std::size_t columns : widths_of(schedules[s])) {
+        // one, and more than a team has where they are short
+        for (const std::size_t count : {std::size_t(1), std::size_t(columns <= 64 ? 700 : 5)})
+          for (const int axis : {0, 1}) {
+            Case c{.function = function, .options = {.axis = axis}};
+            c.extents = axis == 1 ? Extents{count, columns} : Extents{columns, count};
+            served += expect_right<operation>(c, choice, schedules[s], count, columns);
+          }
+      }
+      EXPECT_GT(served, 0) << schedules[s] << " serves nothing";
+    }
+  }
+
+  /// Whether the schedule serves the case.
+  template <Operation operation>
+  static bool expect_right(const Case& c, const KokkosSoftmax::Impl::Choice& choice,
+                           const Schedule& schedule, std::size_t count, std::size_t columns) {
+    constexpr int y_rank = operation == Operation::logsumexp ? 1 : 2;
+    const Exec exec;
+    Field<typename V::X, Exec> x(place<Kokkos::LayoutRight>(c.extents, 0));
+    Field<typename V::Y, Exec> y(place<Kokkos::LayoutRight>(c.y_extents(), 0));
+    const auto problem = KokkosSoftmax::Impl::make_row_problem(
+        KokkosSoftmax::Impl::strided_array(
+            x.template view<Kokkos::LayoutRight, 2, const typename V::X>()),
+        KokkosSoftmax::Impl::strided_array(y.template view<Kokkos::LayoutRight, y_rank>()),
+        c.options.axis);
+    if (!KokkosSoftmax::Impl::serves<operation>(exec, problem, c.options, choice)) return false;
+    const auto& sample = normal_sample<typename V::X>(count, columns);
+    x.assign(rows_to_tensor(sample.rows.values, c.extents, c.options.axis));
+    KokkosSoftmax::Impl::launch<operation>(exec, problem, c.options, choice);
+    exec.fence();
+    EXPECT_TRUE(check_output(c, sample.rows, sample.expected, y)) << schedule;
+    return true;
+  }
+};
+
+TYPED_TEST_SUITE(Schedules, ValueConfigs, ConfigName);
+TYPED_TEST(Schedules, AreRight) { TestFixture::expect_right(); }
+
+#ifdef KOKKOSSOFTMAX_TEST_HALF_TYPES
+template <class C>
+class HalfSchedules : public Schedules<C> {};
+TYPED_TEST_SUITE(HalfSchedules, HalfConfigs<Kokkos::LayoutRight>, ConfigName);
+TYPED_TEST(HalfSchedules, AreRight) { TestFixture::expect_right(); }
+#endif
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test
