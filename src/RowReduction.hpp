@@ -34,6 +34,10 @@ template <class Exec, class T>
 using ScratchStates = Kokkos::View<LogSumExpState<T>*, typename Exec::scratch_memory_space,
                                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
+/// The lanes that take a state each of so many threads: a power of two.
+template <int threads>
+inline constexpr int lanes_for = static_cast<int>(std::bit_ceil(static_cast<unsigned>(threads)));
+
 /// Merges the states of all threads of a team that begin at number `first`. As many lanes as there
 /// are threads take a state each, the other lanes of the vector the same states again: every lane
 /// merges all of them in the same order, so that the result is the same in all.
@@ -41,11 +45,10 @@ template <int threads, int lanes, class T, class Member, class States>
 KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_states(const Member& member, int lane,
                                                            const States& states, int first) {
   static_assert(threads <= lanes, "each lane takes the state of one thread");
-  constexpr int some_lanes = static_cast<int>(std::bit_ceil(static_cast<unsigned>(threads)));
-  const int number = lane % some_lanes;
+  const int number = lane % lanes_for<threads>;
   LogSumExpState<T> part;
   if (number < threads) part = states(first + number);
-  return merge_over_lanes<some_lanes>(member, part);
+  return merge_over_lanes<lanes_for<threads>>(member, part);
 }
 
 /// The same for a state that each thread brings, with one barrier.
