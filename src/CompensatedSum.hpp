@@ -14,7 +14,8 @@ class CompensatedSum {
   KOKKOS_FORCEINLINE_FUNCTION void add(T term) {
     term -= m_dropped;
     const T sum = m_sum + term;
-    m_dropped = (sum - m_sum) - term;
+    const T dropped = (sum - m_sum) - term;
+    m_dropped = dropped == dropped ? dropped : T(0);  // inf - inf: an infinite sum drops nothing
     m_sum = sum;
   }
 
