@@ -58,10 +58,12 @@ struct Shapes {
   /// fast enough; the edges of a chunked row would cost registers. Few lanes hold the edges of
   /// narrower chunks alone.
   static constexpr int odd_width(int lanes) { return lanes < 2 * (wide - 1) ? wide / 2 : wide; }
+  /// Teams that the registers of the edges leave room for: 72 a lane for 8 items, 64 for 6.
+  static constexpr int odd_teams(int items) { return items == 8 ? 7 : items == 6 ? 8 : 0; }
   template <int lanes, int items>
   using Odd = std::conditional_t<sizeof(T) == 8, Scalar<lanes, items * wide>,
                                  Shape<128 / lanes, lanes, chunks(items) * wide / odd_width(lanes),
-                                       odd_width(lanes), Fill::edges>>;
+                                       odd_width(lanes), Fill::edges, odd_teams(items)>>;
   template <int items>
   using Run = Shape<2, 32, items, wide, Fill::packed, 6>;
   using Packed = std::conditional_t<packs<V>, ShapeList<Run<4>, Run<8>, Run<12>, Run<16>, Run<20>>,
