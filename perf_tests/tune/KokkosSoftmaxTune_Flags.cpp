@@ -69,6 +69,8 @@ void take_flag(Flags& flags, const std::string& argument) {
     flags.working_set_mib = KokkosSoftmaxSweep::positive_number(flag, value);
   else if (flag == "--stop-after")
     flags.stop_after = static_cast<std::size_t>(positive_integer(flag, value));
+  else if (flag == "--margin")
+    flags.margin = KokkosSoftmaxSweep::positive_number(flag, value) / 100;
   else if (flag == "--output" && !value.empty())
     flags.output = value;
   else if (argument == "--resume")
@@ -128,6 +130,7 @@ const char* help_text() {
   --rows=M,...           the same for rows
   --axes=1,0             1: contiguous rows, 0: strided ones, for `column` (default: 1; both on GPUs)
   --output=FILE          the table (default tuning.table); FILE.csv has every measurement
+  --margin=PERCENT       only lines that make a call faster by so much than the library's choice
   --resume               keeps what FILE.csv has, and goes on
   --stop-after=COUNT     stops after so many measurements more
   --max-mib=NUMBER       leaves out points whose x is larger

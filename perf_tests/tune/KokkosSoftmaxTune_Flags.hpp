@@ -19,6 +19,7 @@ struct Flags {
   double max_mib = 0;                 ///< of x
   double working_set_mib = 0;         ///< of x
   std::size_t stop_after = 0;         ///< measurements; 0: all
+  double margin = 0;                  ///< see write_table
   std::filesystem::path output = "tuning.table";
   bool resume = false;
   bool list = false;

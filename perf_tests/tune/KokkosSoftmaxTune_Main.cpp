@@ -82,7 +82,7 @@ void save_table(const Flags& flags, const std::vector<Job>& jobs, const Record& 
   std::ofstream file(flags.output);
   file << "# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n# " << machine_text()
        << "\n# operation  type  columns  rows  schedule\n";
-  write_table(file, jobs, record);
+  write_table(file, jobs, record, flags.margin);
   if (!file.flush()) throw std::runtime_error(flags.output.string() + " can't be written");
   std::cout << "table:        " << flags.output.string() << "\n";
 }

@@ -50,6 +50,7 @@ struct Job {
   Point point;
   int candidate = 0;
   Schedule schedule;
+  bool is_taken = false;  ///< what the library takes without the table that is searched for
 
   /// Its columns in the record.
   std::string key() const {

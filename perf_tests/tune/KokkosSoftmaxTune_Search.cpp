@@ -83,10 +83,11 @@ std::vector<Job> Search::jobs_of(const Point& point) {
   std::vector<Job> jobs;
   const auto schedules = Impl::compiled_schedules<operation, Exec, Impl::ValueTypes<T>>();
   const auto rows = problem<operation, T>(point, 0);
+  const int taken = Impl::choose<operation>(m_exec, rows, Options{}).candidate;
   for (int c = 0; c < static_cast<int>(schedules.size()); ++c)
     if (is_eligible(schedules[c], point) &&
         Impl::serves<operation>(m_exec, rows, Options{}, {.candidate = c}))
-      jobs.push_back({point, c, schedules[c]});
+      jobs.push_back({point, c, schedules[c], c == taken});
   return jobs;
 }
 

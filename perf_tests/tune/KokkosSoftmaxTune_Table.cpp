@@ -16,6 +16,7 @@ using KokkosSoftmax::Impl::TuningLine;
 struct Timed {
   Schedule schedule;
   double seconds;
+  bool is_taken;
 };
 
 using Group = std::tuple<Operation, DType, int>;             // with the axis
@@ -29,7 +30,7 @@ Table right_results(const std::vector<Job>& jobs, const Record& record) {
     if (measurement == nullptr || measurement->status != Measurement::Status::right) continue;
     const Point& p = job.point;
     table[{p.operation, p.dtype, p.axis}][p.columns][p.rows].push_back(
-        {job.schedule, measurement->seconds});
+        {job.schedule, measurement->seconds, job.is_taken});
   }
   return table;
 }
@@ -60,11 +61,19 @@ struct Step {
   std::vector<Timed> best;
 };
 
+/// Whether a table would bring so much: it changes nothing where the library's choice is as fast.
+bool is_worth_a_line(const std::vector<Timed>& all, const Timed& best, double margin) {
+  const auto taken =
+      std::find_if(all.begin(), all.end(), [](const Timed& timed) { return timed.is_taken; });
+  return taken == all.end() || margin == 0 || best.seconds * (1 + margin) < taken->seconds;
+}
+
 /// Neighbouring sizes with the same winners are one step.
-std::vector<Step> steps_of(const Buckets& buckets) {
+std::vector<Step> steps_of(const Buckets& buckets, double margin) {
   std::vector<Step> steps;
   for (const auto& [rows, all] : buckets) {
-    const std::vector<Timed> best = winners(all);
+    std::vector<Timed> best = winners(all);
+    if (!is_worth_a_line(all, best.front(), margin)) best.clear();
     if (steps.empty() || !same_schedules(steps.back().best, best)) steps.push_back({{}, best});
     steps.back().rows.push_back(rows);
   }
@@ -92,7 +101,8 @@ void write_columns(std::ostream& out, TuningLine line, std::int64_t columns,
 
 }  // namespace
 
-void write_table(std::ostream& out, const std::vector<Job>& jobs, const Record& record) {
+void write_table(std::ostream& out, const std::vector<Job>& jobs, const Record& record,
+                 double margin) {
   for (const auto& [group, by_columns] : right_results(jobs, record)) {
     const auto& [operation, dtype, axis] = group;
     out << "\n# " << to_string(operation) << " of " << to_string(dtype) << ", "
@@ -105,7 +115,7 @@ void write_table(std::ostream& out, const std::vector<Job>& jobs, const Record& 
                             .columns = range_above(below, columns, is_last),
                             .rows = {},
                             .schedule = {}};
-      write_columns(out, line, columns, steps_of(buckets));
+      write_columns(out, line, columns, steps_of(buckets, margin));
       below = columns;
     }
   }

@@ -45,6 +45,13 @@ list(LENGTH right count)
 run(text ${search} --resume)
 expect("${text}" "${count} measurements, ${count} made before")
 
+run(text ${search} --resume --margin=1000000)
+file(READ "${table}" text)
+if(text MATCHES "\nsoftmax double")
+  message(FATAL_ERROR "a line that can't be worth it in:\n${text}")
+endif()
+run(text ${search} --resume)
+
 set(list "${SWEEP}" --list --dtype=double --shapes=32x48 --algorithms=library)
 run(text ${list})
 expect("${text}" "own/double/library/32x48.*(\\(rule\\)|sm_[0-9]+.table)")
