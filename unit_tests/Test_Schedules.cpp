@@ -7,6 +7,7 @@
 
 #include <Compiled.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
+#include <map>
 #include <set>
 #include <support/Check.hpp>
 
@@ -43,14 +44,14 @@ class Schedules : public ::testing::Test {
   using Exec = typename C::exec;
 
   static void expect_right() {
-    expect_right<Operation::softmax>(Function::softmax);
-    expect_right<Operation::log_softmax>(Function::log_softmax);
-    expect_right<Operation::logsumexp>(Function::logsumexp);
+    expect_operation_right<Operation::softmax>(Function::softmax);
+    expect_operation_right<Operation::log_softmax>(Function::log_softmax);
+    expect_operation_right<Operation::logsumexp>(Function::logsumexp);
   }
 
  private:
   template <Operation operation>
-  static void expect_right(Function function) {
+  static void expect_operation_right(Function function) {
     const auto schedules = KokkosSoftmax::Impl::compiled_schedules<operation, Exec, V>();
     for (std::size_t s = 0; s < schedules.size(); ++s) {
       const KokkosSoftmax::Impl::Choice choice{static_cast<int>(s), nullptr};
@@ -58,20 +59,55 @@ class Schedules : public ::testing::Test {
       for (const std::size_t columns : widths_of(schedules[s])) {
         // one, and more than a team has where they are short
         for (const std::size_t count : {std::size_t(1), std::size_t(columns <= 64 ? 700 : 5)})
-          for (const int axis : {0, 1}) {
-            Case c{.function = function, .options = {.axis = axis}};
-            c.extents = axis == 1 ? Extents{count, columns} : Extents{columns, count};
-            served += expect_right<operation>(c, choice, schedules[s], count, columns);
-          }
+          served += expect_sample_right<operation>(function, choice, schedules[s],
+                                                   normal_sample<typename V::X>(count, columns));
       }
+      if (has_tiles(schedules[s].algorithm))
+        expect_sample_right<operation>(function, choice, schedules[s],
+                                       hostile_sample(2 * register_capacity(schedules[s])));
       EXPECT_GT(served, 0) << schedules[s] << " serves nothing";
     }
   }
 
+  /// Special values in one tile, and what another makes of them.
+  static bool has_tiles(Algorithm algorithm) {
+    using enum Algorithm;
+    for (const Algorithm a : {fused_scratch, online, split, split_online, column})
+      if (a == algorithm) return true;
+    return false;
+  }
+
+  using Sample = SampleFor<typename V::X>;
+  static const Sample& hostile_sample(std::int64_t columns) {
+    static std::map<std::int64_t, Sample> samples;
+    auto& sample = samples[columns];
+    if (sample.rows.count == 0) {
+      sample.rows = hostile_rows<typename V::X>(static_cast<std::size_t>(columns));
+      sample.expected = reference(sample.rows);
+    }
+    return sample;
+  }
+
+  /// Along both axes; whether the schedule serves one.
+  template <Operation operation>
+  static bool expect_sample_right(Function function, const KokkosSoftmax::Impl::Choice& choice,
+                                  const Schedule& schedule, const Sample& sample) {
+    bool served = false;
+    for (const int axis : {0, 1}) {
+      const std::size_t count = sample.rows.count;
+      const std::size_t columns = sample.rows.columns;
+      const Case c{.function = function,
+                   .extents = axis == 1 ? Extents{count, columns} : Extents{columns, count},
+                   .options = {.axis = axis}};
+      served = expect_case_right<operation>(c, choice, schedule, sample) || served;
+    }
+    return served;
+  }
+
   /// Whether the schedule serves the case.
   template <Operation operation>
-  static bool expect_right(const Case& c, const KokkosSoftmax::Impl::Choice& choice,
-                           const Schedule& schedule, std::size_t count, std::size_t columns) {
+  static bool expect_case_right(const Case& c, const KokkosSoftmax::Impl::Choice& choice,
+                                const Schedule& schedule, const Sample& sample) {
     constexpr int y_rank = operation == Operation::logsumexp ? 1 : 2;
     const Exec exec;
     Field<typename V::X, Exec> x(place<Kokkos::LayoutRight>(c.extents, 0));
@@ -82,7 +118,6 @@ class Schedules : public ::testing::Test {
         KokkosSoftmax::Impl::strided_array(y.template view<Kokkos::LayoutRight, y_rank>()),
         c.options.axis);
     if (!KokkosSoftmax::Impl::serves<operation>(exec, problem, c.options, choice)) return false;
-    const auto& sample = normal_sample<typename V::X>(count, columns);
     x.assign(rows_to_tensor(sample.rows.values, c.extents, c.options.axis));
     KokkosSoftmax::Impl::launch<operation>(exec, problem, c.options, choice);
     exec.fence();
