@@ -121,15 +121,19 @@ function(kokkossoftmax_make_pkg_config template file made)
   list(JOIN CFLAGS " " CFLAGS)
   list(JOIN LIBS_PRIVATE " " LIBS_PRIVATE)
 
-  # A shared Kokkos is linked by name also beside a shared library: what includes its headers calls it.
+  # Beside a shared library Kokkos is linked, too: what includes our headers calls it.
   set(LIBS "")
   get_target_property(type kokkossoftmax TYPE)
-  get_target_property(kokkos_type Kokkos::kokkoscore TYPE)
-  if(type STREQUAL "SHARED_LIBRARY" AND kokkos_type STREQUAL "SHARED_LIBRARY")
+  if(type STREQUAL "SHARED_LIBRARY")
     set(LIBS " ${LIBS_PRIVATE}")
     set(LIBS_PRIVATE "")
-  elseif(type STREQUAL "STATIC_LIBRARY")
-    string(APPEND LIBS_PRIVATE " -lstdc++") # for linkers that C compilers call
+  else()
+    # the C++ library, for programs in C that are linked by the C compiler
+    foreach(library IN LISTS CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
+      if(NOT library MATCHES "/|^gcc|^c$|^-")
+        string(APPEND LIBS_PRIVATE " -l${library}")
+      endif()
+    endforeach()
   endif()
 
   _kokkossoftmax_to_pc(INCLUDEDIR "${CMAKE_INSTALL_INCLUDEDIR}")
