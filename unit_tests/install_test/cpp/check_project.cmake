@@ -19,9 +19,9 @@ if(kokkos_options)
 endif()
 get_cmake_property(cache CACHE_VARIABLES)
 list(REMOVE_ITEM cache ${cache_before})
-# Kokkos' package looks for OpenMP, CUDA, threads and its own scripts, and every project() has its directories.
+# Kokkos' package looks for OpenMP, CUDA, threads and its own scripts, and each project() leaves its version.
 list(FILTER cache EXCLUDE REGEX
-  "^_?(Kokkos|KOKKOS|OpenMP|CUDA|FETCHCONTENT|FIND_PACKAGE_MESSAGE|THREADS|CMAKE_HAVE_LIBC_PTHREAD|CMAKE_INSTALL)")
+  "^_?(Kokkos|KOKKOS|OpenMP|CUDA|FETCHCONTENT|FIND_PACKAGE_MESSAGE|THREADS|CMAKE_HAVE_LIBC_PTHREAD|CMAKE_PROJECT_VERSION)")
 list(FILTER cache EXCLUDE REGEX "^(CMAKE_CXX_STANDARD_DEFAULT|CMAKE_NUMBER_OF_MAKEFILES)$")
 if(cache)
   message(FATAL_ERROR "The cache of the project got ${cache} (only KokkosSoftmax_* are KokkosSoftmax's); make them "
