@@ -7,15 +7,20 @@
 #   PREFIX       where KokkosSoftmax is installed; empty: nowhere
 #   CACHE        a script with variables for the cache, given with -C
 #   GENERATOR, CONFIG
-#   WAY, LAUNCH_COMPILER    of cpp/CMakeLists.txt
+#   WAY              of cpp/CMakeLists.txt
+#   LAUNCH_COMPILER  whether the consumer asks for Kokkos' launch compiler
 #   CXX          a C++ compiler other than that of CACHE
 #   BUILD_TYPE   a CMAKE_BUILD_TYPE other than that of CACHE
 #   DEFINITIONS  further arguments of cmake, with | between them
 cmake_minimum_required(VERSION 3.22)
 
 set(arguments -G "${GENERATOR}" -C "${CACHE}" -S "${PROJECT}" -B "${WORK}"
-  "-DCMAKE_PREFIX_PATH=${PREFIX}" "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=${WORK}/bin$<0:>"
-  "-DWAY=${WAY}" "-DLAUNCH_COMPILER=${LAUNCH_COMPILER}")
+  "-DCMAKE_PREFIX_PATH=${PREFIX}" "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=${WORK}/bin$<0:>")
+foreach(variable IN ITEMS WAY LAUNCH_COMPILER)
+  if(${variable})
+    list(APPEND arguments "-D${variable}=${${variable}}")
+  endif()
+endforeach()
 if(CXX)
   list(APPEND arguments "-DCMAKE_CXX_COMPILER=${CXX}")
 endif()

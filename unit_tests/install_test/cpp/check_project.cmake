@@ -6,8 +6,8 @@ if(launcher)
   message(FATAL_ERROR "The whole project is compiled by ${launcher} (a find_package(Kokkos) without the component "
     "separable_compilation does that); find it with the component.")
 endif()
-if(NOT CMAKE_CXX_STANDARD EQUAL 17 OR DEFINED CMAKE_CXX_EXTENSIONS OR DEFINED CMAKE_POSITION_INDEPENDENT_CODE)
-  message(FATAL_ERROR "A variable of the project was changed (CMAKE_CXX_STANDARD, CMAKE_CXX_EXTENSIONS or "
+if(NOT CMAKE_CXX_STANDARD EQUAL 17 OR DEFINED CMAKE_POSITION_INDEPENDENT_CODE)
+  message(FATAL_ERROR "A variable of the project was changed (CMAKE_CXX_STANDARD or "
     "CMAKE_POSITION_INDEPENDENT_CODE); set it in the directory of KokkosSoftmax only.")
 endif()
 if(kokkos_options)
@@ -19,10 +19,11 @@ if(kokkos_options)
 endif()
 get_cmake_property(cache CACHE_VARIABLES)
 list(REMOVE_ITEM cache ${cache_before})
-# Kokkos' package looks for OpenMP, CUDA, threads and its own scripts, and each project() leaves its version.
+# Kokkos' package looks for OpenMP, CUDA, threads and its own scripts and with CUDA sets two variables; each project()
+# leaves its version.
 list(FILTER cache EXCLUDE REGEX
   "^_?(Kokkos|KOKKOS|OpenMP|CUDA|FETCHCONTENT|FIND_PACKAGE_MESSAGE|THREADS|CMAKE_HAVE_LIBC_PTHREAD|CMAKE_PROJECT_VERSION)")
-list(FILTER cache EXCLUDE REGEX "^(CMAKE_CXX_STANDARD_DEFAULT|CMAKE_NUMBER_OF_MAKEFILES)$")
+list(FILTER cache EXCLUDE REGEX "^CMAKE_CXX_(STANDARD_DEFAULT|EXTENSIONS)$")
 if(cache)
   message(FATAL_ERROR "The cache of the project got ${cache} (only KokkosSoftmax_* are KokkosSoftmax's); make them "
     "variables of its directory.")
