@@ -13,9 +13,9 @@ if(NOT TARGET benchmark::benchmark)
   FetchContent_Declare(googlebenchmark
     URL https://github.com/google/benchmark/archive/refs/tags/v1.9.1.tar.gz
     URL_HASH SHA256=32131c08ee31eeff2c8968d7e874f3cb648034377dfc32a4c377fa8796d84981)
-  set(BENCHMARK_ENABLE_TESTING OFF CACHE BOOL "" FORCE)
-  set(BENCHMARK_ENABLE_INSTALL OFF CACHE BOOL "" FORCE)
-  set(BENCHMARK_ENABLE_WERROR OFF CACHE BOOL "" FORCE)
+  set(BENCHMARK_ENABLE_TESTING OFF)
+  set(BENCHMARK_ENABLE_INSTALL OFF)
+  set(BENCHMARK_ENABLE_WERROR OFF)
   FetchContent_MakeAvailable(googlebenchmark)
 endif()
 

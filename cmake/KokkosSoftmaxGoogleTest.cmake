@@ -13,7 +13,7 @@ if(NOT TARGET GTest::gtest)
   FetchContent_Declare(googletest
     URL https://github.com/google/googletest/releases/download/v1.15.2/googletest-1.15.2.tar.gz
     URL_HASH SHA256=7b42b4d6ed48810c5362c265a17faebe90dc2373c885e5216439d37927f02926)
-  set(INSTALL_GTEST OFF CACHE BOOL "" FORCE)
-  set(BUILD_GMOCK OFF CACHE BOOL "" FORCE)
+  set(INSTALL_GTEST OFF)
+  set(BUILD_GMOCK OFF)
   FetchContent_MakeAvailable(googletest)
 endif()

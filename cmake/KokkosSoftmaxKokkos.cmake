@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Finds Kokkos, checks that it serves, and offers
+# Finds Kokkos where the parent project hasn't, checks that it serves, and offers
 #   kokkossoftmax_compile_with_kokkos(<target>...)
-# for every target that includes Kokkos. Include at directory scope (targets of packages live there).
+# for every target that includes Kokkos, and
+#   KokkosSoftmax_CUDA13_COMPAT: a header that consumers must have included first; mostly empty.
+# Changes no target of Kokkos, which a parent project may use too. Include at directory scope (targets of packages live there).
 include_guard(DIRECTORY)
 
 set(KokkosSoftmax_KOKKOS_MINIMUM 4.7)
@@ -11,21 +13,41 @@ set(KokkosSoftmax_KOKKOS_BELOW 6)
 # ---- Where it comes from
 set(_kokkossoftmax_kokkos_dir "")
 set(_kokkossoftmax_kernels_dir "")
-if(KokkosSoftmax_BOOTSTRAP)
+set(_kokkossoftmax_kokkos_is_there FALSE)
+if(TARGET Kokkos::kokkos)
+  set(_kokkossoftmax_kokkos_is_there TRUE)
+elseif(KokkosSoftmax_BOOTSTRAP)
   include("${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxBootstrap.cmake")
   kokkossoftmax_bootstrap(_kokkossoftmax_kokkos_dir _kokkossoftmax_kernels_dir)
 endif()
 if(_kokkossoftmax_kokkos_dir)
   set(Kokkos_DIR "${_kokkossoftmax_kokkos_dir}" CACHE PATH "Where KokkosConfig.cmake is" FORCE)
   set(_KokkosSoftmax_CHOSEN_DIR "${_kokkossoftmax_kokkos_dir}" CACHE INTERNAL "Kokkos_DIR if the bootstrap set it")
-elseif((Kokkos_ROOT OR DEFINED ENV{Kokkos_ROOT}) AND Kokkos_DIR STREQUAL "${_KokkosSoftmax_CHOSEN_DIR}")
+elseif(NOT _kokkossoftmax_kokkos_is_there AND (Kokkos_ROOT OR DEFINED ENV{Kokkos_ROOT}) AND Kokkos_DIR STREQUAL "${_KokkosSoftmax_CHOSEN_DIR}")
   unset(Kokkos_DIR CACHE) # of an earlier configure without Kokkos_ROOT
   unset(KokkosKernels_DIR CACHE)
 endif()
 
-# separable_compilation: Kokkos' launch compiler only for the targets that ask for it, below.
-find_package(Kokkos QUIET COMPONENTS separable_compilation)
-if(NOT Kokkos_FOUND)
+if(_kokkossoftmax_kokkos_is_there)
+  # Whoever made the target may have done so in another directory (a sibling's find_package, or Kokkos itself as a
+  # subproject), where the variables stayed.
+  foreach(_kokkossoftmax_dir IN ITEMS "${Kokkos_DIR}" "${Kokkos_BINARY_DIR}")
+    if(NOT Kokkos_DEVICES AND EXISTS "${_kokkossoftmax_dir}/KokkosConfigCommon.cmake")
+      include("${_kokkossoftmax_dir}/KokkosConfigCommon.cmake")
+      include("${_kokkossoftmax_dir}/KokkosConfigVersion.cmake" OPTIONAL)
+      set(Kokkos_VERSION "${PACKAGE_VERSION}")
+    endif()
+  endforeach()
+  if(NOT Kokkos_DEVICES OR NOT Kokkos_VERSION)
+    message(FATAL_ERROR "The target Kokkos::kokkos is there, but nothing says what Kokkos it is (neither "
+      "Kokkos_DEVICES and Kokkos_VERSION nor Kokkos_DIR are set); call find_package(Kokkos) in the directory "
+      "that adds KokkosSoftmax, or above.")
+  endif()
+else()
+  # separable_compilation: Kokkos' launch compiler only for the targets that ask for it, below.
+  find_package(Kokkos QUIET COMPONENTS separable_compilation)
+endif()
+if(NOT _kokkossoftmax_kokkos_is_there AND NOT Kokkos_FOUND)
   message(FATAL_ERROR "Kokkos was not found (KokkosSoftmax needs Kokkos >= "
     "${KokkosSoftmax_KOKKOS_MINIMUM}, below ${KokkosSoftmax_KOKKOS_BELOW}); give one with "
     "-DKokkos_ROOT=DIR (`spack install kokkos cxxstd=20` makes one), or have it installed into .deps/ "
@@ -48,6 +70,7 @@ endif()
 
 # ---- CUDA
 set(_kokkossoftmax_launcher FALSE)
+set(KokkosSoftmax_CUDA13_COMPAT "")
 if(Kokkos_ENABLE_CUDA)
   if(NOT CUDAToolkit_FOUND)
     find_package(CUDAToolkit QUIET)
@@ -59,8 +82,7 @@ if(Kokkos_ENABLE_CUDA)
         "kernels silently write nowhere); use Kokkos >= 4.7.1, or CUDA 12, or build it with "
         "-DKokkos_ENABLE_IMPL_VIEW_LEGACY=ON.")
     endif()
-    target_compile_options(Kokkos::kokkoscore INTERFACE
-      "$<$<COMPILE_LANGUAGE:CXX,CUDA>:SHELL:-include \"${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxCuda13Compat.hpp\">")
+    set(KokkosSoftmax_CUDA13_COMPAT "${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxCuda13Compat.hpp")
   endif()
   # Not with Kokkos_ENABLE_COMPILE_AS_CMAKE_LANGUAGE, CXX=nvcc_wrapper or a Clang that compiles CUDA.
   kokkos_compiler_is_nvcc(_kokkossoftmax_compiler_is_nvcc "${CMAKE_CXX_COMPILER}")
@@ -69,6 +91,7 @@ if(Kokkos_ENABLE_CUDA)
     set(_kokkossoftmax_launcher TRUE)
   endif()
   if((_kokkossoftmax_launcher OR _kokkossoftmax_compiler_is_nvcc) AND CMAKE_CXX_STANDARD GREATER 20
+     AND NOT CMAKE_CXX_STANDARD EQUAL 98
      AND CUDAToolkit_NVCC_EXECUTABLE)
     execute_process(COMMAND "${CUDAToolkit_NVCC_EXECUTABLE}" --help
       OUTPUT_VARIABLE _kokkossoftmax_nvcc_help ERROR_QUIET)
@@ -99,6 +122,10 @@ function(kokkossoftmax_compile_with_kokkos)
     target_compile_features(${target} PRIVATE cxx_std_20)
     target_link_libraries(${target} PRIVATE Kokkos::kokkos)
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+    if(KokkosSoftmax_CUDA13_COMPAT)
+      target_compile_options(${target} PRIVATE
+        "$<$<COMPILE_LANGUAGE:CXX,CUDA>:SHELL:-include \"${KokkosSoftmax_CUDA13_COMPAT}\">")
+    endif()
     if(_kokkossoftmax_launcher)
       kokkos_compilation(TARGET ${target})
     elseif(Kokkos_COMPILE_LANGUAGE AND NOT Kokkos_COMPILE_LANGUAGE STREQUAL "CXX")

@@ -4,12 +4,14 @@
 
 /// \file
 /// Everything: softmax, log_softmax and logsumexp along an axis of a View, and the state and
-/// reducer that compute a log-sum-exp inside any Kokkos reduction; plans of these functions.
+/// reducer that compute a log-sum-exp inside any Kokkos reduction; plans of these functions; the
+/// version.
 
 #include <KokkosSoftmax_LogSumExp.hpp>
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Options.hpp>
 #include <KokkosSoftmax_Plan.hpp>
 #include <KokkosSoftmax_Softmax.hpp>
+#include <KokkosSoftmax_Version.hpp>
 
 #endif

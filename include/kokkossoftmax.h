@@ -20,6 +20,7 @@
 /// kokkossoftmax_last_error(). No C++ exception leaves them. All may be called from any thread.
 /// Parameters and members that take a value of an enumeration are int.
 
+#include <impl/KokkosSoftmax_Export.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -103,30 +104,30 @@ typedef struct kokkossoftmax_options {
 } kokkossoftmax_options;
 
 /// Sets the defaults.
-int kokkossoftmax_options_init(kokkossoftmax_options* options);
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_options_init(kokkossoftmax_options* options);
 
 /// The version of the library, for example "0.1.0".
-const char* kokkossoftmax_version(void);
+KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_version(void);
 
 /// What the last call that failed in this thread says is wrong, why, and what to do; "" if none
 /// has. Stays until the next call in this thread that fails.
-const char* kokkossoftmax_last_error(void);
+KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_last_error(void);
 
 /// Initializes Kokkos, for callers that have none. Where Kokkos is initialized, by this function or
 /// by the application, it does nothing but count its calls for kokkossoftmax_finalize(). Kokkos
 /// takes its settings from the environment (KOKKOS_NUM_THREADS, KOKKOS_DEVICE_ID, ...), and can be
 /// initialized only once in a process.
-int kokkossoftmax_initialize(void);
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_initialize(void);
 
 /// To be called once for each successful kokkossoftmax_initialize(). The last of these calls
 /// finalizes Kokkos if it was kokkossoftmax_initialize() that initialized it.
-int kokkossoftmax_finalize(void);
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_finalize(void);
 
 /// 1 where Kokkos is initialized, by whomever; otherwise 0.
-int kokkossoftmax_is_initialized(void);
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_is_initialized(void);
 
 /// The name that Kokkos gives to a space, for example "Cuda" or "OpenMP"; NULL for an unknown one.
-const char* kokkossoftmax_space_name(int space);
+KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_space_name(int space);
 
 /// Enqueues an operation along an axis of x. Without fence: y is complete once the work on `stream`
 /// is (kokkossoftmax_fence()), and x and y must stay until then.
@@ -147,15 +148,17 @@ const char* kokkossoftmax_space_name(int space);
 /// The first call with a stream makes a Kokkos instance of it, which takes a millisecond or so and
 /// waits for the GPU; the instance is kept. Call kokkossoftmax_release_stream() before you destroy
 /// the stream.
-int kokkossoftmax_apply(int operation, int space, void* stream, const kokkossoftmax_tensor* x,
-                        const kokkossoftmax_tensor* y, const kokkossoftmax_options* options);
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_apply(int operation, int space, void* stream,
+                                             const kokkossoftmax_tensor* x,
+                                             const kokkossoftmax_tensor* y,
+                                             const kokkossoftmax_options* options);
 
 /// Waits until all work enqueued with this space and stream is done.
-int kokkossoftmax_fence(int space, void* stream);
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_fence(int space, void* stream);
 
 /// Waits for the work on the stream and gives back what is kept for it; the stream itself stays.
 /// Does nothing for a stream that no call got. What is left is given back when Kokkos finalizes.
-int kokkossoftmax_release_stream(int space, void* stream);
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_release_stream(int space, void* stream);
 
 #ifdef __cplusplus
 }

@@ -5,6 +5,8 @@
 /// \file
 /// What is compiled, for programs that list and search it.
 
+#include <impl/KokkosSoftmax_Export.h>
+
 #include <Schedule.hpp>
 #include <impl/KokkosSoftmax_Launch.hpp>
 #include <span>
@@ -30,7 +32,7 @@ struct Compiled {
 };
 
 /// All of them.
-std::span<const Compiled> compiled();
+KOKKOSSOFTMAX_EXPORT std::span<const Compiled> compiled();
 
 }  // namespace KokkosSoftmax::Impl
 

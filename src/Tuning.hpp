@@ -4,6 +4,9 @@
 
 /// \file
 /// Tuning tables: which schedule to take for which columns and rows. Format in docs/tuning.md.
+/// Exported is what the tests and the search program call.
+
+#include <impl/KokkosSoftmax_Export.h>
 
 #include <Schedule.hpp>
 #include <cstdint>
@@ -28,7 +31,7 @@ struct Range {
 };
 
 /// "N", "N-M", "N-*" or "*".
-std::ostream& operator<<(std::ostream& out, const Range& range);
+KOKKOSSOFTMAX_EXPORT std::ostream& operator<<(std::ostream& out, const Range& range);
 
 inline constexpr int any_architecture = 0;
 
@@ -51,19 +54,19 @@ struct TuningLine {
 };
 
 /// As it stands in a table.
-std::ostream& operator<<(std::ostream& out, const TuningLine& line);
+KOKKOSSOFTMAX_EXPORT std::ostream& operator<<(std::ostream& out, const TuningLine& line);
 
 /// Reads what operator<< prints. Both throw std::invalid_argument saying what is wrong and what is
 /// expected.
-Schedule parse_schedule(const std::string& text);
-TuningLine parse_tuning_line(const std::string& text);
+KOKKOSSOFTMAX_EXPORT Schedule parse_schedule(const std::string& text);
+KOKKOSSOFTMAX_EXPORT TuningLine parse_tuning_line(const std::string& text);
 
 /// Reads a table; errors name it and the line.
-std::vector<TuningLine> parse_tuning_table(std::istream& in, const std::string& name,
-                                           int architecture = any_architecture);
+KOKKOSSOFTMAX_EXPORT std::vector<TuningLine> parse_tuning_table(
+    std::istream& in, const std::string& name, int architecture = any_architecture);
 
 /// Reads the table in a file, every schedule of which must be compiled.
-std::vector<TuningLine> read_tuning_file(const std::string& path);
+KOKKOSSOFTMAX_EXPORT std::vector<TuningLine> read_tuning_file(const std::string& path);
 
 /// The table that is compiled in for an architecture.
 struct ShippedTable {
@@ -71,7 +74,7 @@ struct ShippedTable {
   int architecture;
   const char* text;
 };
-std::span<const ShippedTable> shipped_tables();
+KOKKOSSOFTMAX_EXPORT std::span<const ShippedTable> shipped_tables();
 
 /// The lines that are looked at, in this order: of the file that KOKKOSSOFTMAX_TUNING names, and of
 /// the shipped tables. Read once; throws at each call where the file is bad.

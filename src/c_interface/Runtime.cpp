@@ -2,6 +2,7 @@
 //
 // Initialization, version and the last error.
 
+#include <KokkosSoftmax_Version.hpp>
 #include <Kokkos_Core.hpp>
 #include <c_interface/Status.hpp>
 #include <cstdio>
@@ -60,7 +61,7 @@ void set_last_error(const char* message) noexcept {
 
 extern "C" {
 
-const char* kokkossoftmax_version(void) { return KOKKOSSOFTMAX_VERSION; }
+const char* kokkossoftmax_version(void) { return KOKKOSSOFTMAX_VERSION_STRING; }
 
 const char* kokkossoftmax_last_error(void) { return KokkosSoftmax::Impl::last_error; }
 

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Configures a project in a new directory, builds it and runs its program `consumer`, as far as ACTION says:
+#   PROJECT      the project
+#   ACTION       configure, build or run
+#   WORK         the directory, removed first
+#   PREFIX       where KokkosSoftmax is installed; empty: nowhere
+#   CACHE        a script with variables for the cache, given with -C
+#   GENERATOR, CONFIG
+#   WAY              of cpp/CMakeLists.txt
+#   LAUNCH_COMPILER  whether the consumer asks for Kokkos' launch compiler
+#   CXX          a C++ compiler other than that of CACHE
+#   BUILD_TYPE   a CMAKE_BUILD_TYPE other than that of CACHE
+#   DEFINITIONS  further arguments of cmake, with | between them
+cmake_minimum_required(VERSION 3.22)
+
+set(arguments -G "${GENERATOR}" -C "${CACHE}" -S "${PROJECT}" -B "${WORK}"
+  "-DCMAKE_PREFIX_PATH=${PREFIX}" "-DCMAKE_RUNTIME_OUTPUT_DIRECTORY=${WORK}/bin$<0:>")
+foreach(variable IN ITEMS WAY LAUNCH_COMPILER)
+  if(${variable})
+    list(APPEND arguments "-D${variable}=${${variable}}")
+  endif()
+endforeach()
+if(CXX)
+  list(APPEND arguments "-DCMAKE_CXX_COMPILER=${CXX}")
+endif()
+if(BUILD_TYPE)
+  list(APPEND arguments "-DCMAKE_BUILD_TYPE=${BUILD_TYPE}" "-DCMAKE_CXX_FLAGS_DEBUG=-O0")
+  set(CONFIG ${BUILD_TYPE})
+endif()
+string(REPLACE "|" ";" definitions "${DEFINITIONS}")
+
+file(REMOVE_RECURSE "${WORK}")
+execute_process(COMMAND "${CMAKE_COMMAND}" ${arguments} ${definitions} COMMAND_ERROR_IS_FATAL ANY)
+if(ACTION STREQUAL "configure")
+  return()
+endif()
+
+set(parallel "")
+if(NOT DEFINED ENV{CMAKE_BUILD_PARALLEL_LEVEL})
+  cmake_host_system_information(RESULT cores QUERY NUMBER_OF_LOGICAL_CORES)
+  set(parallel --parallel ${cores})
+endif()
+execute_process(COMMAND "${CMAKE_COMMAND}" --build "${WORK}" --config "${CONFIG}" ${parallel}
+  COMMAND_ERROR_IS_FATAL ANY)
+if(ACTION STREQUAL "run")
+  execute_process(COMMAND "${WORK}/bin/consumer" COMMAND_ERROR_IS_FATAL ANY)
+endif()

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Compiles the programs of cpp/ and c/ with what pkg-config says, without CMake's help.
+#   PKG_CONFIG, CC, CXX    the programs
+#   PREFIX, LIBDIR, TYPE   where the library is, and whether it is STATIC or SHARED
+#   FLAGS                  further compiler flags
+#   CUDA                   true where CXX is nvcc_wrapper
+#   SOURCES, WORK, ACTION  as for run_consumer.cmake
+cmake_minimum_required(VERSION 3.22)
+
+set(ENV{PKG_CONFIG_PATH} "${PREFIX}/${LIBDIR}/pkgconfig")
+set(static "")
+set(rpath "")
+if(TYPE STREQUAL "STATIC")
+  set(static --static)
+else()
+  set(rpath "-Wl,-rpath,${PREFIX}/${LIBDIR}")
+endif()
+
+function(ask result)
+  execute_process(COMMAND "${PKG_CONFIG}" ${ARGN} kokkossoftmax OUTPUT_VARIABLE words COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(words UNIX_COMMAND "${words}")
+  set(${result} "${words}" PARENT_SCOPE)
+endfunction()
+
+ask(version --modversion)
+ask(cflags --cflags)
+ask(libs ${static} --libs)
+set(c_cflags ${cflags})
+set(c_linker "${CC}")
+if(CUDA) # the rest is for nvcc
+  ask(c_cflags --cflags-only-I)
+  set(c_linker "${CXX}")
+endif()
+separate_arguments(flags UNIX_COMMAND "${FLAGS}")
+
+function(run)
+  execute_process(COMMAND ${ARGN} COMMAND_ECHO STDOUT COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+
+file(REMOVE_RECURSE "${WORK}")
+file(MAKE_DIRECTORY "${WORK}")
+run("${CXX}" -std=c++20 ${flags} "${SOURCES}/cpp/main.cpp" ${cflags} ${libs} ${rpath} -o "${WORK}/cpp")
+run("${CC}" ${flags} -c "${SOURCES}/c/main.c" ${c_cflags} -o "${WORK}/c.o")
+run("${c_linker}" ${flags} "${WORK}/c.o" ${libs} ${rpath} -o "${WORK}/c")
+if(ACTION STREQUAL "run")
+  run("${WORK}/cpp")
+  run("${WORK}/c")
+endif()
