@@ -2,7 +2,7 @@
 //
 // mbar [STATES [SAMPLES [SEED]]]: free energies of harmonic oscillators from samples, by MBAR
 // (Solver.hpp), against the analytic ones. Returns 0 if all are within three standard errors.
-// With a SEED of your own a correct run may fail: about one normal deviate in 370 is further out.
+// With a SEED of your own a correct run may fail: about one in a hundred has a state further out.
 
 #include <cstdlib>
 #include <exception>
