@@ -74,8 +74,8 @@ inline double update(const Exec& exec, const Cloud& own, int others, double eps,
 }
 
 /// Iterates for one eps from the potentials that the clouds have, until the row sums are right but
-/// for `tolerance`; then once without over-relaxation, so that the column sums are right. Returns
-/// the number of iterations.
+/// for `tolerance`; the last iterations without over-relaxation, which leave the column sums right
+/// and the row sums better than they were. Returns the number of iterations.
 inline int solve(const Exec& exec, const Cloud& x, const Cloud& y, const Matrix& matrix, double eps,
                  double tolerance) {
   // Steps that go further than Sinkhorn's: A. Thibault, L. Chizat, C. Dossal and N. Papadakis,
@@ -95,8 +95,11 @@ inline int solve(const Exec& exec, const Cloud& x, const Cloud& y, const Matrix&
     fill(exec, x, y, 0, matrix);
     columns.execute(matrix, y.lse);
     update(exec, y, x.size(), eps, relaxation);
-    if (relaxation == 1) return iteration;
-    if (error < tolerance || iteration == most_iterations) relaxation = 1;
+    if (iteration == most_iterations) return iteration;
+    if (error < tolerance) {
+      if (relaxation == 1) return iteration;
+      relaxation = 1;
+    }
   }
 }
 
