@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Configures a project in a new directory, builds it and runs its program `consumer`, as far as ACTION says:
+# Configures a project in a new directory, builds it and runs its program, as far as ACTION says:
 #   PROJECT      the project
 #   ACTION       configure, build or run
 #   WORK         the directory, removed first
@@ -11,6 +11,7 @@
 #   LAUNCH_COMPILER  whether the consumer asks for Kokkos' launch compiler
 #   CXX          a C++ compiler other than that of CACHE
 #   BUILD_TYPE   a CMAKE_BUILD_TYPE other than that of CACHE
+#   PROGRAM      its program, where that isn't `consumer`
 #   DEFINITIONS  further arguments of cmake, with | between them
 cmake_minimum_required(VERSION 3.22)
 
@@ -43,6 +44,9 @@ if(NOT DEFINED ENV{CMAKE_BUILD_PARALLEL_LEVEL})
 endif()
 execute_process(COMMAND "${CMAKE_COMMAND}" --build "${WORK}" --config "${CONFIG}" ${parallel}
   COMMAND_ERROR_IS_FATAL ANY)
+if(NOT PROGRAM)
+  set(PROGRAM consumer)
+endif()
 if(ACTION STREQUAL "run")
-  execute_process(COMMAND "${WORK}/bin/consumer" COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND "${WORK}/bin/${PROGRAM}" COMMAND_ERROR_IS_FATAL ANY)
 endif()
