@@ -5,3 +5,5 @@
 set(KokkosSoftmax_EXAMPLES mbar sinkhorn hmm)
 # these need Kokkos Kernels, too
 set(KokkosSoftmax_KERNELS_EXAMPLES digits)
+# and these a Fortran compiler
+set(KokkosSoftmax_FORTRAN_EXAMPLES fortran)
