@@ -24,6 +24,7 @@ enum class Algorithm {
   split,            ///< registers and scratch of many teams, which exchange (max, sum)
   split_online,     ///< the same with chunks and rescaling, for rows of any length
   column,           ///< reduction along a strided axis, coalesced over the rows beside it
+  split_column,     ///< the same by many teams, which exchange (max, sum)
   host              ///< host execution spaces: threads over rows, wide rows split over threads
 };
 
@@ -48,6 +49,8 @@ constexpr std::string_view to_string(Algorithm algorithm) {
       return "split_online";
     case Algorithm::column:
       return "column";
+    case Algorithm::split_column:
+      return "split_column";
     case Algorithm::host:
       return "host";
   }

@@ -20,6 +20,7 @@
 #include <schedules/Online.hpp>
 #include <schedules/Packed.hpp>
 #include <schedules/Split.hpp>
+#include <schedules/SplitColumn.hpp>
 #include <schedules/Subgroup.hpp>
 #include <split/Planning.hpp>
 #include <string>
@@ -117,6 +118,8 @@ struct TeamLaunch {
 /// The same for the kernels that split rows over teams.
 template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
 struct SplitLaunch {
+  using Workspaces = SplitWorkspaces<Exec, Kernel::rows_per_team>;
+
   static bool fits_device(const Call<Exec, V>& call) {
     const TeamLimits& limits = device_limits(call);
     // the bits depend on the number of rows
@@ -125,12 +128,12 @@ struct SplitLaunch {
       return false;
     if (algorithm != Algorithm::split) return true;
     const SplitProblem p = split_problem(call);
-    return call.problem().outer_rank == 1 &&
+    return call.problem().outer_rank == 1 && p.most_chunks >= line_chunks(p) &&
            fewest_members(p) <= std::min(p.max_members, p.max_teams) &&
            (!Kernel::one_row_a_group || call.problem().rows <= p.max_teams / fewest_members(p));
   }
 
-  static void prepare(const Exec& exec) { SplitWorkspaces<Exec>::of(exec); }
+  static void prepare(const Exec& exec) { Workspaces::of(exec); }
 
   static void launch(const Call<Exec, V>& call) {
     const SplitPlan plan = make_plan(call);
@@ -138,7 +141,7 @@ struct SplitLaunch {
                                  Shape::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(plan)));
     Kokkos::parallel_for(kernel_label<operation>(algorithm), policy,
-                         Kernel{call.arguments, SplitWorkspaces<Exec>::of(call.exec), plan});
+                         Kernel{call.arguments, Workspaces::of(call.exec), plan});
   }
 
  private:
@@ -152,12 +155,14 @@ struct SplitLaunch {
 
   static SplitProblem split_problem(const Call<Exec, V>& call) {
     constexpr int teams = is_host_space<Exec> ? 1 : std::max(1, Shape::min_teams);
-    return {.rows = call.problem().rows,
+    constexpr int panel = Kernel::rows_per_team;
+    return {.rows = divide_up(call.problem().rows, panel),
             .row_chunks = divide_up(call.problem().columns, Shape::width),
-            .chunk_bytes = Shape::width * static_cast<int>(sizeof(typename V::X)),
+            .chunk_bytes = panel * Shape::width * static_cast<int>(sizeof(typename V::X)),
             .tile_chunks = register_capacity(schedule) / Shape::width,
             .most_chunks = Kernel::most_chunks(device_limits(call).scratch),
-            .max_teams = std::min(max_split_teams(call.exec), multiprocessors(call.exec) * teams),
+            .max_teams =
+                std::min(max_split_teams<panel>(call.exec), multiprocessors(call.exec) * teams),
             .max_members = Kernel::max_members,
             .cache_bytes = last_cache_bytes(call.exec)};
   }
@@ -211,6 +216,8 @@ class CandidateLists {
             typename S::SplitOnline{}),
         of<column, ColumnKernel, MoreThreads, FewerItems, MoreItems, FewerTeams, MoreTeams>(
             typename S::Column{}),
+        of_split<split_column, SplitColumnKernel, FewerItems, MoreItems, FewerTeams>(
+            typename S::SplitColumn{}),
         of_host());
   }
 

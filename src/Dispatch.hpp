@@ -90,7 +90,7 @@ class Dispatch {
   bool is_eligible(Algorithm algorithm) const {
     if (m_call.options.algorithm != Algorithm::automatic)
       return algorithm == m_call.options.algorithm;
-    return is_host_space<Exec> || (algorithm == Algorithm::column) == m_call.rows_are_neighbours();
+    return is_host_space<Exec> || has_row_in_each_lane(algorithm) == m_call.rows_are_neighbours();
   }
 
   int by_rule() const {
@@ -113,7 +113,8 @@ class Dispatch {
     if constexpr (is_host_space<Exec>) return {host};
     // by the columns alone, whatever the layout and the number of rows
     if (m_call.options.reproducible) return {subgroup, fused_registers, fused_scratch, online};
-    if (m_call.rows_are_neighbours()) return {column, online};
+    if (m_call.rows_are_neighbours())
+      return {splitting_columns_pays() ? split_column : column, column, online};
     return {packing_pays() ? packed : subgroup,
             subgroup,
             fused_registers,
@@ -146,6 +147,21 @@ class Dispatch {
   bool splitting_pays() const {
     return operation != Operation::logsumexp ||
            m_call.problem().rows < 2 * multiprocessors(m_call.exec);
+  }
+
+  /// Columns that `column` would read twice, or that are reduced alone by too few teams.
+  bool splitting_columns_pays() const {
+    constexpr int rows_per_team = 32;
+    if (m_call.problem().columns <= longest_held_column()) return false;
+    return operation != Operation::logsumexp ||
+           m_call.problem().rows < rows_per_team * 2 * multiprocessors(m_call.exec);
+  }
+  static constexpr std::int64_t longest_held_column() {
+    std::int64_t longest = 0;
+    for (const auto& candidate : list)
+      if (candidate.schedule.algorithm == Algorithm::column)
+        longest = std::max(longest, register_capacity(candidate.schedule));
+    return longest;
   }
 
   /// A float row in one team, where it fits. Doubles are faster in more teams of fewer lanes, with

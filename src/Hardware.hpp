@@ -84,10 +84,11 @@ std::int64_t last_cache_bytes(const Exec& exec) {
     return std::int64_t(8) << 20;
 }
 
-/// An upper bound of the teams that a launch of a split schedule has.
-template <class Exec>
+/// An upper bound of the teams that a launch of a split schedule has; those whose lanes work on
+/// rows of their own are large.
+template <int panel, class Exec>
 int max_split_teams(const Exec& exec) {
-  constexpr int teams_per_multiprocessor = is_host_space<Exec> ? 1 : 8;
+  constexpr int teams_per_multiprocessor = is_host_space<Exec> ? 1 : panel > 1 ? 2 : 8;
   return std::max(128, teams_per_multiprocessor * multiprocessors(exec));
 }
 

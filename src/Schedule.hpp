@@ -67,11 +67,16 @@ constexpr Schedule make_schedule(Algorithm algorithm) {
           .fill = Shape::fill};
 }
 
+/// The algorithms for strided rows that lie side by side.
+constexpr bool has_row_in_each_lane(Algorithm algorithm) {
+  return algorithm == Algorithm::column || algorithm == Algorithm::split_column;
+}
+
 /// The entries of a row that the registers of a schedule hold at one time.
 constexpr std::int64_t register_capacity(const Schedule& s) {
   const std::int64_t share = std::int64_t(s.items) * s.width;
   if (s.algorithm == Algorithm::subgroup) return share * s.vector_length;
-  if (s.algorithm == Algorithm::column) return share * s.team_size;
+  if (has_row_in_each_lane(s.algorithm)) return share * s.team_size;
   return share * s.vector_length * s.team_size;
 }
 

@@ -34,6 +34,11 @@ constexpr auto operator+(ShapeList<A...>, ShapeList<B...>) {
 template <class V>
 inline constexpr bool packs = std::is_same_v<typename V::X, typename V::Compute>;
 
+/// Results of more bytes than the entries have: their pairs of types are compiled for fewer shapes,
+/// as there are many pairs and a kernel more costs the build half a second.
+template <class V>
+inline constexpr bool widens = sizeof(typename V::Y) > sizeof(typename V::X);
+
 /// For GPUs. A chunk is 16 bytes of x, whatever the type, and the items of chunks are counted in 16
 /// bytes of registers (see `chunks`), so that the numbers fit all types alike. Register arrays of
 /// up to 8 such items (32 registers) leave room for everything else in the 40 to 64 registers a
@@ -92,8 +97,12 @@ struct Shapes {
   using SpreadRows = decltype(
       ShapeList<>{} +
       ShapeList<Spread<fill, 4, 1>, Spread<fill, 4, 2>, Spread<fill, 8, 2>, Spread<fill, 16, 2>>{});
-  using SubgroupFew = decltype(SpreadSubgroups<Fill::guarded>{} + SpreadSubgroups<odd_fill>{});
-  using FusedRegistersFew = decltype(SpreadRows<Fill::guarded>{} + SpreadRows<odd_fill>{});
+  template <class List>
+  using UnlessWidening = std::conditional_t<widens<V>, ShapeList<>, List>;
+  using SubgroupFew =
+      UnlessWidening<decltype(SpreadSubgroups<Fill::guarded>{} + SpreadSubgroups<odd_fill>{})>;
+  using FusedRegistersFew =
+      UnlessWidening<decltype(SpreadRows<Fill::guarded>{} + SpreadRows<odd_fill>{})>;
 
   /// Threads per multiprocessor that leave a lane the registers it needs for `items` chunks. More
   /// threads would hide more latency, but spilled registers cost more than that brings.
@@ -121,15 +130,21 @@ struct Shapes {
                 Row<fill, 16, 5>, Row<fill, 16, 6>, Row<fill, 16, 7>, Row<fill, 16, 8>>{});
   /// With chunks of two items there are fewer numbers of chunks to choose from, and more of teams.
   template <Fill fill>
+  using WideningRows =
+      ShapeList<Row<fill, 2, 4>, Row<fill, 2, 8>, Row<fill, 3, 8>, Row<fill, 4, 8>, Row<fill, 6, 8>,
+                Row<fill, 8, 8>, Row<fill, 12, 8>, Row<fill, 16, 8>>;
+  template <Fill fill>
   using HalfRows = ShapeList<Row<fill, 2, 4>, Row<fill, 2, 6>, Row<fill, 2, 8>, Row<fill, 2, 10>,
                              Row<fill, 3, 8>, Row<fill, 4, 8>, Row<fill, 4, 10>, Row<fill, 6, 8>,
                              Row<fill, 8, 8>, Row<fill, 8, 10>, Row<fill, 12, 8>, Row<fill, 14, 8>,
                              Row<fill, 16, 8>>;
   template <Fill fill>
-  using Rows = std::conditional_t<items_per_chunk == 1, WholeItemRows<fill>, HalfRows<fill>>;
-  using ExactRows =
+  using Rows =
+      std::conditional_t<items_per_chunk == 1, WholeItemRows<fill>,
+                         std::conditional_t<widens<V>, WideningRows<fill>, HalfRows<fill>>>;
+  using ExactRows = UnlessWidening<
       ShapeList<Row<Fill::exact, 2, 4>, Row<Fill::exact, 2, 8>, Row<Fill::exact, 4, 8>,
-                Row<Fill::exact, 8, 8>, Row<Fill::exact, 16, 8>>;
+                Row<Fill::exact, 8, 8>, Row<Fill::exact, 16, 8>>>;
   using FusedRegisters =
       std::conditional_t<sizeof(T) == 8, decltype(ExactRows{} + Rows<Fill::scalar>{}),
                          decltype(ExactRows{} + Rows<Fill::guarded>{} + Rows<Fill::edges>{})>;
@@ -166,29 +181,33 @@ struct Shapes {
                 Shape<1, 1, 8, 1, Fill::scalar>>;  // where a device has no room for any other
   using Column = ShapeList<Shape<4, 32, 4, 1, Fill::scalar>, Shape<8, 32, 8, 1, Fill::scalar>,
                            Shape<16, 32, 16, 1, Fill::scalar, 2>>;
+  using SplitColumn = ShapeList<Shape<16, 32, 8, 1, Fill::scalar, 2>>;
 };
 
-/// For host execution spaces, where teams of one thread run the GPU schedules for the tests.
+/// For host execution spaces, where teams of one thread run the GPU schedules for the tests: as
+/// small as shows all of their code, since every item is unrolled.
 template <class V>
 struct HostShapes {
   static constexpr int wide = widest<typename V::X>;
-  using Guarded = Shape<1, 1, 64 / wide, wide, Fill::guarded>;
-  using Scalar = Shape<1, 1, 64, 1, Fill::scalar>;
+  using Guarded = Shape<1, 1, 16 / wide, wide, Fill::guarded>;
+  using Scalar = Shape<1, 1, 16, 1, Fill::scalar>;
   using Packed =
-      std::conditional_t<packs<V>, ShapeList<Shape<1, 1, 64 / wide, wide, Fill::packed, 0, wide>>,
+      std::conditional_t<packs<V>, ShapeList<Shape<1, 1, 16 / wide, wide, Fill::packed, 0, wide>>,
                          ShapeList<>>;
   using Subgroup = ShapeList<Guarded, Scalar>;
   using FusedRegisters = ShapeList<Guarded, Scalar>;
   using SubgroupFew = ShapeList<>;
   using FusedRegistersFew = ShapeList<>;
   using FusedScratch =
-      ShapeList<Shape<1, 1, 8, wide, Fill::guarded>, Shape<1, 1, 8, 1, Fill::scalar>>;
+      ShapeList<Shape<1, 1, 2, wide, Fill::guarded>, Shape<1, 1, 4, 1, Fill::scalar>>;
   using Online = FusedScratch;
-  using SplitOnce =
-      ShapeList<Shape<1, 1, 48 / wide, wide, Fill::guarded>, Shape<1, 1, 32, 1, Fill::scalar>>;
+  /// Shares are whole cache lines.
+  using SplitOnce = ShapeList<Shape<1, 1, 8, wide, Fill::guarded>,
+                              Shape<1, 1, 128 / sizeof(typename V::X), 1, Fill::scalar>>;
   using Split = FusedScratch;
   using SplitOnline = FusedScratch;
-  using Column = ShapeList<Shape<1, 1, 8, 1, Fill::scalar>>;
+  using Column = ShapeList<Shape<1, 1, 4, 1, Fill::scalar>>;
+  using SplitColumn = Column;
 };
 
 // ---- For searches (KokkosSoftmax_TUNING_SHAPES): shapes beside those of the rule, each with one

@@ -28,10 +28,14 @@ class ClosedGroups : public ::testing::Test {
                          ShapeOf<1, KokkosSoftmax::Impl::Fill::scalar>,
                          ShapeOf<KokkosSoftmax::Impl::widest<T>, KokkosSoftmax::Impl::Fill::edges>>;
 
+  using Strided = ShapeOf<1, KokkosSoftmax::Impl::Fill::scalar>;
+
   static constexpr std::size_t members = is_host_space<Exec> ? 1 : 13;
   /// As many groups as the workspace has room for.
+  template <int panel>
   static int many_groups() {
-    return std::min(60, KokkosSoftmax::Impl::max_split_teams(Exec{}) / static_cast<int>(members));
+    return std::min(
+        60, KokkosSoftmax::Impl::max_split_teams<panel>(Exec{}) / static_cast<int>(members));
   }
 
   /// Entries of a team's tile.
@@ -44,10 +48,14 @@ class ClosedGroups : public ::testing::Test {
     using K = Kernel<Exec, V, KokkosSoftmax::Impl::Operation::softmax, Shape>;
     const Exec exec;
     const auto& sample = normal_sample<T>(count, columns);
-    const Case c{.extents = {count, columns}};
+    constexpr bool strided =
+        std::is_same_v<K, KokkosSoftmax::Impl::SplitColumnKernel<
+                              Exec, V, KokkosSoftmax::Impl::Operation::softmax, Shape>>;
+    const Case c{.extents = strided ? Extents{columns, count} : Extents{count, columns},
+                 .options = {.axis = strided ? 0 : 1}};
     Field<T, Exec> x(place_right(c.extents));
     Field<T, Exec> y(place_right(c.extents));
-    x.assign(sample.rows.values);
+    x.assign(rows_to_tensor(sample.rows.values, c.extents, c.options.axis));
     const auto x_view = x.template view<Kokkos::LayoutRight, 2>();
     const auto y_view = in_place ? x_view : y.template view<Kokkos::LayoutRight, 2>();
     KokkosSoftmax::Impl::SplitPlan plan;
@@ -57,16 +65,19 @@ class ClosedGroups : public ::testing::Test {
     p.row_chunks = KokkosSoftmax::Impl::divide_up(static_cast<std::int64_t>(columns), Shape::width);
     p.chunk_bytes = Shape::width * static_cast<int>(sizeof(T));
     plan.chunks_per_team = KokkosSoftmax::Impl::share_chunks(p, plan.teams_per_row);
-    plan.rows = static_cast<std::uint32_t>(count);
+    plan.rows = static_cast<std::uint32_t>(
+        KokkosSoftmax::Impl::divide_up(static_cast<std::int64_t>(count), K::rows_per_team));
     plan.patience = 0;
     const auto problem = KokkosSoftmax::Impl::make_row_problem(
-        KokkosSoftmax::Impl::strided_array(x_view), KokkosSoftmax::Impl::strided_array(y_view), 1);
+        KokkosSoftmax::Impl::strided_array(x_view), KokkosSoftmax::Impl::strided_array(y_view),
+        c.options.axis);
     KokkosSoftmax::Impl::PolicyOf<Exec, Shape> policy(exec, groups * plan.teams_per_row,
                                                       Shape::threads, Shape::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(K::scratch_bytes(plan)));
-    Kokkos::parallel_for("Test::closed_groups", policy,
-                         K{KokkosSoftmax::Impl::KernelArguments<V>(problem, Options{}),
-                           KokkosSoftmax::Impl::SplitWorkspaces<Exec>::of(exec), plan});
+    Kokkos::parallel_for(
+        "Test::closed_groups", policy,
+        K{KokkosSoftmax::Impl::KernelArguments<V>(problem, Options{}),
+          KokkosSoftmax::Impl::SplitWorkspaces<Exec, K::rows_per_team>::of(exec), plan});
     exec.fence();
     EXPECT_TRUE(check_output(c, sample.rows, sample.expected, in_place ? x : y));
   }
@@ -79,7 +90,10 @@ class ClosedGroups : public ::testing::Test {
       for (const bool in_place : {false, true}) {
         expect_right<Kernel, Shape>(1, columns, 1, in_place);
         expect_right<Kernel, Shape>(29, columns, 7, in_place);
-        expect_right<Kernel, Shape>(200, columns, many_groups(), in_place);
+        constexpr int panel =
+            Kernel<Exec, V, KokkosSoftmax::Impl::Operation::softmax, Shape>::rows_per_team;
+        expect_right<Kernel, Shape>(200 * panel - panel / 2, columns, many_groups<panel>(),
+                                    in_place);
       }
   }
 
@@ -100,13 +114,19 @@ TYPED_TEST(ClosedGroups, OneRowAGroup) {
   const std::size_t columns = TestFixture::members * TestFixture::template tile<Even> - Even::width;
   for (int pass = 0; pass < 5; ++pass)
     for (const bool in_place : {false, true})
-      for (const int groups : {1, TestFixture::many_groups()})
+      for (const int groups : {1, TestFixture::template many_groups<1>()})
         TestFixture::template expect_right<KokkosSoftmax::Impl::SplitOnceKernel, Even>(
             static_cast<std::size_t>(groups), columns, groups, in_place);
 }
 
 TYPED_TEST(ClosedGroups, Held) {
   TestFixture::template expect_right<KokkosSoftmax::Impl::SplitHeldKernel>();
+}
+
+TYPED_TEST(ClosedGroups, Column) {
+  using Strided = typename TestFixture::Strided;
+  for (const std::size_t columns : {std::size_t(5), std::size_t(1001)})
+    TestFixture::template expect_right<KokkosSoftmax::Impl::SplitColumnKernel, Strided>(columns);
 }
 
 TYPED_TEST(ClosedGroups, Online) {

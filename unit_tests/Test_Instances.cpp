@@ -105,10 +105,10 @@ TYPED_TEST(Instances, ForcedAlgorithmIsOneKernel) {
     Extents extents;
     int axis;
   } calls[] = {
-      {Algorithm::packed, {5000, 33}, 1},         {Algorithm::split_online, {3, 100003}, 1},
-      {Algorithm::subgroup, {5000, 33}, 1},       {Algorithm::fused_registers, {127, 33}, 1},
+      {Algorithm::packed, {5000, 15}, 1},         {Algorithm::split_online, {3, 100003}, 1},
+      {Algorithm::subgroup, {5000, 15}, 1},       {Algorithm::fused_registers, {127, 15}, 1},
       {Algorithm::fused_scratch, {127, 1025}, 1}, {Algorithm::online, {3, 32769}, 1},
-      {Algorithm::column, {1025, 127}, 0}};
+      {Algorithm::column, {1025, 127}, 0},        {Algorithm::split_column, {1025, 127}, 0}};
   for (const auto& c : calls)
     for (const Function function : all_functions) {
       const Options options{.axis = c.axis, .algorithm = c.algorithm};

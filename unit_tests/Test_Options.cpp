@@ -28,6 +28,7 @@ TEST(Options, AlgorithmNames) {
   EXPECT_EQ(to_string(Algorithm::fused_scratch), "fused_scratch");
   EXPECT_EQ(to_string(Algorithm::online), "online");
   EXPECT_EQ(to_string(Algorithm::column), "column");
+  EXPECT_EQ(to_string(Algorithm::split_column), "split_column");
   EXPECT_EQ(to_string(Algorithm::host), "host");
 }
 

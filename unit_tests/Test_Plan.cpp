@@ -128,7 +128,7 @@ TYPED_TEST(Plans, OneKernelNoFenceNoAllocation) {
 TYPED_TEST(Plans, ForcedAlgorithm) {
   for (const Algorithm algorithm :
        {Algorithm::subgroup, Algorithm::fused_scratch, Algorithm::online}) {
-    const Case c{.extents = {65, 33}, .options = {.algorithm = algorithm}};
+    const Case c{.extents = {65, 15}, .options = {.algorithm = algorithm}};
     TestFixture::expect_bits_of_function(c);
     const auto x = TestFixture::input(c), y = TestFixture::output(c);
     TestFixture::with_views(c, x, y, [&](const auto& x_view, const auto& y_view) {

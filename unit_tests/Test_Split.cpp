@@ -25,9 +25,11 @@ class Split : public ::testing::Test {
   static void expect_right_on(const std::vector<Exec>& instances, int calls, std::size_t count,
                               std::size_t columns, Algorithm algorithm) {
     const auto& sample = normal_sample<T>(count, columns);
-    const Case c{.extents = {count, columns}, .options = {.algorithm = algorithm}};
+    const bool strided = algorithm == Algorithm::split_column;
+    const Case c{.extents = strided ? Extents{columns, count} : Extents{count, columns},
+                 .options = {.axis = strided ? 0 : 1, .algorithm = algorithm}};
     Field<T, Exec> x(place_right(c.extents));
-    x.assign(sample.rows.values);
+    x.assign(rows_to_tensor(sample.rows.values, c.extents, c.options.axis));
     std::vector<Field<T, Exec>> y;
     for (std::size_t i = 0; i < instances.size(); ++i) y.emplace_back(place_right(c.extents));
     for (int k = 0; k < calls; ++k)
@@ -56,12 +58,17 @@ TYPED_TEST(Split, ManyInstancesAtOnce) {
     TestFixture::expect_right_on(instances, 4, 1, 100003, algorithm);
     TestFixture::expect_right_on(instances, 2, 5, 65536, algorithm);
   }
+  TestFixture::expect_right_on(instances, 4, 1, 100003, Algorithm::split_column);
+  TestFixture::expect_right_on(instances, 2, 67, 4099, Algorithm::split_column);
 }
 
 TYPED_TEST(Split, MoreRowsThanTeams) {
   for (const Algorithm algorithm : {TestFixture::split, Algorithm::split_online})
     for (const std::size_t columns : {4099, 16384})
       TestFixture::expect_right_on({typename TypeParam::exec{}}, 1, 700, columns, algorithm);
+  for (const std::size_t rows : {700, 20000})
+    TestFixture::expect_right_on({typename TypeParam::exec{}}, 1, rows, 401,
+                                 Algorithm::split_column);
 }
 
 // Each launch has other numbers of groups, members and rounds.
@@ -76,6 +83,9 @@ TYPED_TEST(Split, ChangingShapesOnOneInstance) {
         for (const Algorithm algorithm : {TestFixture::split, Algorithm::split_online})
           EXPECT_TRUE(check_matrix<TypeParam>({.options = {.algorithm = algorithm}}, sample.rows,
                                               sample.expected, exec));
+        EXPECT_TRUE(
+            check_matrix<TypeParam>({.options = {.axis = 0, .algorithm = Algorithm::split_column}},
+                                    sample.rows, sample.expected, exec));
       }
 }
 
@@ -95,7 +105,8 @@ TYPED_TEST(Split, BesideABusyKernel) {
   const auto instances = other_instances(Exec{});
   const int threads = is_host_space<Exec> ? 16 : 2 * Exec{}.concurrency();
   const Kokkos::View<double*, typename Exec::memory_space> result("result", threads);
-  for (const Algorithm algorithm : {TestFixture::split, Algorithm::split_online}) {
+  for (const Algorithm algorithm :
+       {TestFixture::split, Algorithm::split_online, Algorithm::split_column}) {
     keep_busy(instances.back(), result);
     TestFixture::expect_right_on({instances.front()}, 3, 3, 100003, algorithm);
     Kokkos::fence();

@@ -26,9 +26,9 @@ Shape shape_of_x(const Point& point) {
           point.axis, KokkosSoftmaxSweep::Layout::right};
 }
 
-/// Tables hold `column` for strided rows and everything else for contiguous ones.
+/// Tables hold some algorithms for strided rows and everything else for contiguous ones.
 bool is_eligible(const Schedule& schedule, const Point& point) {
-  return (schedule.algorithm == Algorithm::column) == (point.axis == 0);
+  return KokkosSoftmax::Impl::has_row_in_each_lane(schedule.algorithm) == (point.axis == 0);
 }
 
 template <Operation operation, class T>

@@ -6,159 +6,85 @@
 /// Rows over groups of teams, for rows too wide for one team and for fewer rows than teams fit the
 /// machine. Each team works on a share of each of its group's rows and merges its state with the
 /// others' through memory.
+///
+/// The kinds of teams: SplitTeam reads a row twice, SplitHeldTeam and SplitOnceTeam hold their
+/// shares.
 
 #include <HeldShare.hpp>
 #include <OnlineSum.hpp>
 #include <Tile.hpp>
 #include <algorithm>
-#include <limits>
-#include <split/RowGroup.hpp>
+#include <split/Rounds.hpp>
 
 namespace KokkosSoftmax::Impl {
 
-/// A team's share of the rows of its group.
+/// A team whose lanes work on one row together.
 template <class Exec, class V, Operation operation, class Shape>
-class SplitTeam {
+class SplitTeam
+    : public SplitRounds<SplitTeam<Exec, V, operation, Shape>, V,
+                         RowGroup<Exec, typename V::Compute, Shape::threads, Shape::lanes>> {
  public:
   using T = typename V::Compute;
-  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+  using Group = RowGroup<Exec, T, Shape::threads, Shape::lanes>;
+  using Rounds = SplitRounds<SplitTeam, V, Group>;
   using Piece = TeamTile<V, Shape>;
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
-  using Group = RowGroup<Exec, T, Shape::threads, Shape::lanes>;
-  using State = LogSumExpState<T>;
+  using typename Rounds::Member;
+  using typename Rounds::State;
 
-  /// Each lane of a team looks at the state of one member.
-  static constexpr int max_members = Shape::threads * Shape::lanes;
+  static constexpr int max_members = Group::max_members;
   static constexpr bool one_row_a_group = false;
 
   KOKKOS_FORCEINLINE_FUNCTION SplitTeam(const Member& member, const KernelArguments<V>& arguments,
                                         const SplitWorkspace& workspace, const SplitPlan& plan)
-      : m_member(member),
-        m_arguments(arguments),
-        m_lane(lane_number<Shape::lanes>(member)),
-        m_rank(member.team_rank() * Shape::lanes + m_lane),
-        m_share(plan.chunks_per_team),
-        m_group(member, m_lane, workspace, plan) {}
-
-  /// Rows of the group. A round lags behind the next: while the group's states of one row are on
-  /// their way, each team sums its share of the next one, and the second read finds the row still
-  /// in the cache.
-  KOKKOS_FORCEINLINE_FUNCTION void run() {
-    std::uint32_t row = m_group.own_row(0);
-    sum_and_publish(row, 0, 0u);
-    State all;
-    switch (m_group.settle(0, all)) {
-      case Group::Outcome::left_out:
-        break;
-      case Group::Outcome::complete:
-        run_complete(row, all);
-        break;
-      case Group::Outcome::closed:  // all over again, in larger shares
-        run_closed(own_rows);
-    }
-    m_group.leave();
-  }
-
-  static std::size_t scratch_bytes(const SplitPlan&) { return Group::scratch_bytes(); }
-
-  /// The longest share that a team can have, given its scratch.
-  static std::int64_t most_chunks(std::size_t /*scratch*/) {
-    return std::numeric_limits<std::int64_t>::max();
-  }
+      : Rounds(member, lane_number<Shape::lanes>(member), arguments, workspace, plan),
+        m_rank(member.team_rank() * Shape::lanes + this->m_lane) {}
 
  protected:
-  /// Rows of a group that nobody claims: those whose numbers can't have come with a settled round.
-  static constexpr std::uint32_t own_rows = 3;
+  friend Rounds;
 
-  /// From the first row on, which is summed and whose states are merged to `all`.
-  KOKKOS_FORCEINLINE_FUNCTION void run_complete(std::uint32_t row, const State& all) {
-    std::uint32_t next = m_group.own_row(1);
-    std::uint32_t after = m_group.own_row(2);
-    if (there(next)) sum_and_publish(next, 1, m_group.claim_row(own_rows));
-    write(row, all);
-    for (std::uint32_t round = 1; there(next); ++round) {
-      row = next;
-      next = after;
-      const auto seen = there(next)
-                            ? sum_and_publish(next, round + 1, m_group.claim_row(own_rows), round)
-                            : m_group.look(round);
-      const auto gathered = m_group.gather(round, seen);
-      after = gathered.row;
-      write(row, gathered.state);
-    }
-  }
-
-  /// All rows of a group that was closed: its `own` own ones before those that it claims.
-  KOKKOS_FORCEINLINE_FUNCTION void run_closed(std::uint32_t own) {
-    m_share = (m_arguments.problem.columns / Shape::width + m_group.members()) / m_group.members();
-    std::uint32_t row = m_group.own_row(0);
-    for (std::uint32_t k = 0; there(row); ++k) {
-      const std::uint32_t round = Group::first_slow_round + k;
-      const bool next_is_own = k + 1 < own;
-      sum_and_publish(row, round, next_is_own ? 0u : m_group.claim_row(own));
-      const auto gathered = m_group.gather(round, m_group.look(round));
-      write(row, gathered.state);
-      row = next_is_own ? m_group.own_row(k + 1) : gathered.row;
-    }
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION bool there(std::uint32_t row) const {
-    return row < m_arguments.problem.rows;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin() const { return m_group.index() * m_share; }
   KOKKOS_FORCEINLINE_FUNCTION Row share_of(const RowPointers<V>& pointers) const {
-    Row row(m_arguments, pointers);
-    const std::int64_t end = begin() + m_share;
+    Row row(this->m_arguments, pointers);
+    const std::int64_t end = this->begin() + this->m_share;
     if (end < row.end) row.end = end;
     return row;
   }
 
-  /// Forwards over the share of a row. Looks at the messages of an earlier round on the way, where
-  /// `look_at` is one.
-  KOKKOS_FORCEINLINE_FUNCTION typename Group::Look sum_and_publish(std::uint32_t r,
-                                                                   std::uint32_t round,
-                                                                   std::uint32_t claimed,
-                                                                   std::uint32_t look_at = 0) {
-    const Row row = share_of(m_arguments.row(r));
+  /// Forwards over the share.
+  KOKKOS_FORCEINLINE_FUNCTION State sum(std::uint32_t r) const {
+    const Row row = share_of(this->m_arguments.row(r));
     OnlineSum<Exp, T> sum;
-    std::int64_t first = begin();
+    std::int64_t first = this->begin();
     do {  // once at least: the row's edge belongs to the first tile, even without a chunk
       Piece piece;
-      piece.load(m_arguments, row, first, m_rank);
+      piece.load(this->m_arguments, row, first, m_rank);
       sum.add(piece);
       first += Piece::chunks;
     } while (first < row.end);
-    typename Group::Look seen;
-    if (look_at != 0) seen = m_group.look(look_at);
-    m_group.publish(round, merge_over_lanes<Shape::lanes>(m_member, sum.state()), claimed);
-    return seen;
+    return merge_over_lanes<Shape::lanes>(this->m_member, sum.state());
   }
 
-  /// Backwards over the share of a row: its end is what the cache holds for sure.
+  /// Backwards over the share: its end is what the cache holds for sure.
   KOKKOS_FORCEINLINE_FUNCTION void write(std::uint32_t r, const State& all) const {
-    const Row row = share_of(m_arguments.row(r));
+    const Row row = share_of(this->m_arguments.row(r));
     if constexpr (Output::one_value_a_row) {
-      if (m_group.index() == 0 && m_rank == 0) *row.y = static_cast<typename V::Y>(all.value());
+      if (this->m_group.index() == 0 && m_rank == 0)
+        *row.y = static_cast<typename V::Y>(all.value());
     } else {
-      const EntryEpilogue<Output, T> output(all, m_arguments.empty_rows);
-      const std::int64_t tiles = (row.end - begin() + Piece::chunks - 1) / Piece::chunks;
-      std::int64_t first = begin() + (tiles > 0 ? tiles - 1 : 0) * Piece::chunks;
-      for (; first >= begin(); first -= Piece::chunks) {
+      const EntryEpilogue<Output, T> output(all, this->m_arguments.empty_rows);
+      const std::int64_t tiles = (row.end - this->begin() + Piece::chunks - 1) / Piece::chunks;
+      std::int64_t first = this->begin() + (tiles > 0 ? tiles - 1 : 0) * Piece::chunks;
+      for (; first >= this->begin(); first -= Piece::chunks) {
         Piece piece;
-        piece.load(m_arguments, row, first, m_rank);
+        piece.load(this->m_arguments, row, first, m_rank);
         piece.store(row, first, m_rank, output);
       }
     }
   }
 
-  const Member& m_member;
-  const KernelArguments<V>& m_arguments;
-  int m_lane;
   int m_rank;
-  std::int64_t m_share;
-  Group m_group;
 };
 
 /// The same with shares that are held on chip, so that they are read once. While a team waits for
@@ -270,24 +196,6 @@ class SplitOnceTeam : public SplitTeam<Exec, V, operation, Shape> {
   }
 
   static std::int64_t most_chunks(std::size_t /*scratch*/) { return Piece::chunks; }
-};
-
-/// The kernel of a kind of team.
-template <class Team, class V>
-struct SplitKernel {
-  static constexpr int max_members = Team::max_members;
-  static constexpr bool one_row_a_group = Team::one_row_a_group;
-
-  KernelArguments<V> arguments;
-  SplitWorkspace workspace;
-  SplitPlan plan;
-
-  KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
-    Team(member, arguments, workspace, plan).run();
-  }
-
-  static std::size_t scratch_bytes(const SplitPlan& plan) { return Team::scratch_bytes(plan); }
-  static std::int64_t most_chunks(std::size_t scratch) { return Team::most_chunks(scratch); }
 };
 
 /// Rows of any length.

@@ -14,9 +14,9 @@ namespace KokkosSoftmax::Impl {
 
 /// What a split kernel has to divide and to divide it by.
 struct SplitProblem {
-  std::int64_t rows;
-  std::int64_t row_chunks;  // chunks a row
-  int chunk_bytes;
+  std::int64_t rows;         // or panels of them, see RowGroup
+  std::int64_t row_chunks;   // chunks a row
+  int chunk_bytes;           // of all rows of a panel
   std::int64_t tile_chunks;  // chunks in the registers of a team
   std::int64_t most_chunks;  // chunks that a team can hold
   int max_teams;             // resident at one time, if nothing else runs
@@ -67,10 +67,10 @@ SplitPlan make_split_plan(const SplitProblem& p, std::int64_t teams_per_row) {
   return plan;
 }
 
-/// The fewest teams that can hold a row, each a share of whole cache lines.
+/// The fewest teams that can hold a row, each a share of whole cache lines; a team must be able to
+/// hold one.
 inline std::int64_t fewest_members(const SplitProblem& p) {
-  const std::int64_t most_chunks =
-      std::max(line_chunks(p), p.most_chunks - p.most_chunks % line_chunks(p));
+  const std::int64_t most_chunks = p.most_chunks - p.most_chunks % line_chunks(p);
   return std::max<std::int64_t>(1, divide_up(p.row_chunks, most_chunks));
 }
 

@@ -42,8 +42,8 @@ struct RoundMessage {
 };
 
 /// A message as words of 32 bits beside a tag of 32 bits, so that a reader knows of each word
-/// whether it is the one it waits for.
-template <class T>
+/// whether it is the one it waits for. `stride` messages are interleaved, word by word.
+template <class T, int stride>
 struct TaggedMessage {
   static constexpr int state_words = sizeof(LogSumExpState<T>) / sizeof(std::uint32_t);
   static constexpr int words = state_words + 1;
@@ -56,8 +56,8 @@ struct TaggedMessage {
                                                   const RoundMessage<T>& message) {
     const std::uint64_t high = std::uint64_t(tag) << 32;
     const auto halves = Kokkos::bit_cast<Halves>(message.state);
-    for (int w = 0; w < state_words; ++w) poke(to + w, high | halves.half[w]);
-    poke(to + state_words, high | message.row);
+    for (int w = 0; w < state_words; ++w) poke(to + w * stride, high | halves.half[w]);
+    poke(to + state_words * stride, high | message.row);
   }
 
   /// False where a word isn't there yet.
@@ -66,7 +66,7 @@ struct TaggedMessage {
     std::uint32_t half[words];
     bool there = true;
     for (int w = 0; w < words; ++w) {
-      const std::uint64_t word = peek(from + w);
+      const std::uint64_t word = peek(from + w * stride);
       there = there && static_cast<std::uint32_t>(word >> 32) == tag;
       half[w] = static_cast<std::uint32_t>(word);
     }
@@ -78,9 +78,16 @@ struct TaggedMessage {
 };
 
 /// One team's membership of a group. All functions are called by all threads of the team together.
-template <class Exec, class T, int threads, int lanes>
+/// A team works on one row at a time, or on a panel of as many as it has lanes: then each lane
+/// brings the state of its own row. A panel counts as a row here.
+template <class Exec, class T, int threads, int lanes, int panel = 1>
 class RowGroup {
+  static_assert(panel == 1 || panel == lanes);
+
  public:
+  static constexpr int rows_per_team = panel;
+  /// Each lane of a team looks at the state of one member, or each thread at those of some.
+  static constexpr int max_members = panel == 1 ? threads * lanes : 32 * threads;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using State = LogSumExpState<T>;
 
@@ -95,7 +102,7 @@ class RowGroup {
         m_number(member.league_rank() / plan.teams_per_row),
         m_index(member.league_rank() - m_number * plan.teams_per_row),
         m_members(plan.teams_per_row),
-        m_states(member.team_scratch(0), 4 * threads),
+        m_states(member.team_scratch(0), 4 * round_states),
         m_rows(member.team_scratch(0), 2) {
     if (is_first()) m_arrival = Kokkos::atomic_fetch_add(group_word(), 1u);
     m_epoch = peek(m_space.epoch);
@@ -122,13 +129,15 @@ class RowGroup {
   /// beside what claim_row gave.
   KOKKOS_FORCEINLINE_FUNCTION void publish(std::uint32_t round, const State& mine,
                                            std::uint32_t claimed_row) {
-    const int buffer = static_cast<int>(round % 2) * threads;
-    if (m_lane == 0) m_states(buffer + m_member.team_rank()) = mine;
+    const int buffer = static_cast<int>(round % 2) * round_states;
+    if (has_state()) m_states(buffer + place(m_member.team_rank())) = mine;
     m_member.team_barrier();
     if (m_member.team_rank() != 0) return;
-    const State merged = merge_states<threads, lanes, T>(m_member, m_lane, m_states, buffer);
-    if (m_lane == 0 && !is_closed_word(m_arrival))
-      TaggedMessage<T>::publish(words(m_index, round), tag(round), {merged, claimed_row});
+    const State merged = merge_threads(buffer);
+    const std::uint32_t arrival =
+        panel > 1 ? max_word_over_lanes<lanes>(m_member, m_arrival) : m_arrival;
+    if (has_state() && !is_closed_word(arrival))
+      Message::publish(words(m_index, round), tag(round), {merged, claimed_row});
   }
 
   /// What this lane sees of the round's messages.
@@ -138,9 +147,18 @@ class RowGroup {
   };
   KOKKOS_FORCEINLINE_FUNCTION Look look(std::uint32_t round) const {
     Look seen;
-    const int member = member_of_lane();
-    if (member < m_members)
-      seen.there = TaggedMessage<T>::read(words(member, round), tag(round), seen.part);
+    if constexpr (panel == 1) {
+      const int member = member_of_lane();
+      if (member < m_members)
+        seen.there = Message::read(words(member, round), tag(round), seen.part);
+    } else {
+      for (int member = m_member.team_rank(); member < m_members; member += threads) {
+        RoundMessage<T> message;
+        if (!Message::read(words(member, round), tag(round), message)) seen.there = false;
+        seen.part.state.merge(message.state);
+        if (member == 0) seen.part.row = message.row;
+      }
+    }
     return seen;
   }
 
@@ -184,8 +202,7 @@ class RowGroup {
     poke(m_space.claimed, 0u);
     std::uint32_t epoch = m_epoch + m_plan.rows + first_slow_round;  // no group has more rounds
     if (epoch > max_epoch) {                                         // before tags come round
-      const int words = m_space.max_teams * SplitWorkspace::words_per_team;
-      for (int w = 0; w < words; ++w) poke(m_space.words + w, std::uint64_t(0));
+      for (int w = 0; w < m_space.all_words; ++w) poke(m_space.words + w, std::uint64_t(0));
       epoch = 0;
     }
     poke(m_space.epoch, epoch);
@@ -195,10 +212,11 @@ class RowGroup {
   static constexpr std::uint32_t first_slow_round = 1;
 
   static std::size_t scratch_bytes() {
-    return ScratchStates<Exec, T>::shmem_size(4 * threads) + ScratchRows::shmem_size(2);
+    return ScratchStates<Exec, T>::shmem_size(4 * round_states) + ScratchRows::shmem_size(2);
   }
 
  private:
+  using Message = TaggedMessage<T, panel>;
   using ScratchRows = Kokkos::View<std::uint32_t*, typename Exec::scratch_memory_space,
                                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
@@ -207,6 +225,13 @@ class RowGroup {
   static constexpr std::uint32_t closed_bit = 0x80000000u;
   static constexpr std::uint32_t arrivals_mask = 0xffffu;
   static constexpr std::uint32_t max_epoch = 0x7fffffffu;
+
+  /// In scratch: the states that the threads bring to a round.
+  static constexpr int round_states = threads * panel;
+  KOKKOS_FORCEINLINE_FUNCTION int place(int thread) const {
+    return panel == 1 ? thread : thread * panel + m_lane;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool has_state() const { return panel > 1 || m_lane == 0; }
 
   KOKKOS_FORCEINLINE_FUNCTION static bool is_closed_word(std::uint32_t word) {
     return (word & closed_bit) != 0u;
@@ -229,8 +254,20 @@ class RowGroup {
     const std::uint32_t place = round % ring + (m_slow ? ring : 0u);
     // the members' states side by side, so that a vector's lanes read few sectors
     const std::int64_t group = std::int64_t(m_number) * m_plan.teams_per_row;
-    return m_space.words + group * SplitWorkspace::words_per_team +
-           (place * m_plan.teams_per_row + member) * TaggedMessage<T>::words;
+    return m_space.words + group * SplitWorkspace::words_per_team * panel +
+           (place * m_plan.teams_per_row + member) * Message::words * panel +
+           (panel == 1 ? 0 : m_lane);
+  }
+
+  /// The states of the first `count` threads in a buffer, merged: those of a row, or lane by lane.
+  KOKKOS_FORCEINLINE_FUNCTION State merge_threads(int buffer, int count = threads) const {
+    State all;
+    if constexpr (panel == 1) {
+      all = merge_states<threads, lanes, T>(m_member, m_lane, m_states, buffer);
+    } else {
+      for (int t = 0; t < count; ++t) all.merge(m_states(buffer + place(t)));
+    }
+    return all;
   }
 
   /// Closes the group unless all its teams have arrived or it is closed already; the group's word
@@ -253,13 +290,18 @@ class RowGroup {
   KOKKOS_FORCEINLINE_FUNCTION RoundMessage<T> merge_over_group(std::uint32_t round,
                                                                const RoundMessage<T>& part) {
     const int parity = static_cast<int>(round % 2);
-    const int buffer = (2 + parity) * threads;
+    const int buffer = (2 + parity) * round_states;
+    if (is_first()) m_rows(parity) = part.row;
+    if constexpr (panel > 1) {
+      m_states(buffer + place(m_member.team_rank())) = part.state;
+      m_member.team_barrier();
+      return {merge_threads(buffer, m_members < threads ? m_members : threads), m_rows(parity)};
+    }
     const int parts = (m_members + lanes - 1) / lanes;
     if (m_member.team_rank() < parts) {
       const State merged = merge_over_lanes<lanes>(m_member, part.state);
       if (m_lane == 0) m_states(buffer + m_member.team_rank()) = merged;
     }
-    if (is_first()) m_rows(parity) = part.row;
     m_member.team_barrier();
     const State all = parts > 1 ? merge_parts(buffer, parts) : m_states(buffer);
     return {all, m_rows(parity)};

@@ -23,13 +23,14 @@ struct SplitWorkspace {
   std::uint32_t* epoch = nullptr;     // tags of this launch are above it
   std::uint32_t* claimed = nullptr;   // rows that groups have claimed
   std::uint32_t* groups = nullptr;    // one word a group, see RowGroup
-  std::uint64_t* words = nullptr;     // tagged halves of messages, words_per_team a team
-  int max_teams = 0;
+  std::uint64_t* words = nullptr;     // tagged halves of messages, words_per_team a team and row
+  int all_words = 0;
 };
 
 /// One workspace for each stream of work: launches that are ordered never meet, so that they can
-/// share it. Made at the first use on an instance, freed when Kokkos is finalized.
-template <class Exec>
+/// share it. Made at the first use on an instance, freed when Kokkos is finalized. `panel`: the
+/// rows that a team works on at one time, see RowGroup.
+template <class Exec, int panel>
 class SplitWorkspaces {
  public:
   static SplitWorkspace of(const Exec& exec) {
@@ -48,18 +49,18 @@ class SplitWorkspaces {
   class Allocation {
    public:
     explicit Allocation(const Exec& exec)
-        : m_max_teams(max_split_teams(exec)),
-          m_counters(Kokkos::view_alloc(exec, "KokkosSoftmax::split counters"), 3 + m_max_teams),
+        : m_counters(Kokkos::view_alloc(exec, "KokkosSoftmax::split counters"),
+                     3 + max_split_teams<panel>(exec)),
           m_words(Kokkos::view_alloc(exec, "KokkosSoftmax::split words"),
-                  static_cast<std::size_t>(m_max_teams) * SplitWorkspace::words_per_team) {}
+                  max_split_teams<panel>(exec) * SplitWorkspace::words_per_team * panel) {}
 
     SplitWorkspace pointers() const {
       std::uint32_t* counters = m_counters.data();
-      return {counters, counters + 1, counters + 2, counters + 3, m_words.data(), m_max_teams};
+      return {counters,     counters + 1,   counters + 2,
+              counters + 3, m_words.data(), static_cast<int>(m_words.extent(0))};
     }
 
    private:
-    int m_max_teams;
     Kokkos::View<std::uint32_t*, typename Exec::memory_space> m_counters;
     Kokkos::View<std::uint64_t*, typename Exec::memory_space> m_words;
   };

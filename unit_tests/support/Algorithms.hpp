@@ -12,10 +12,11 @@
 
 namespace KokkosSoftmax::Test {
 
-inline constexpr Algorithm all_algorithms[] = {
-    Algorithm::packed,        Algorithm::subgroup, Algorithm::fused_registers,
-    Algorithm::fused_scratch, Algorithm::online,   Algorithm::split,
-    Algorithm::split_online,  Algorithm::column,   Algorithm::host};
+inline constexpr Algorithm all_algorithms[] = {Algorithm::packed,          Algorithm::subgroup,
+                                               Algorithm::fused_registers, Algorithm::fused_scratch,
+                                               Algorithm::online,          Algorithm::split,
+                                               Algorithm::split_online,    Algorithm::column,
+                                               Algorithm::split_column,    Algorithm::host};
 
 /// The least that each algorithm serves: dense matrices whose rows are contiguous or, for
 /// `strided`, whose columns are.
@@ -25,20 +26,21 @@ bool must_serve(Algorithm algorithm, Function function, std::size_t columns, boo
   constexpr bool packs = std::is_same_v<typename C::x_value, typename C::value>;
   switch (algorithm) {
     case Algorithm::packed:
-      return packs && !strided && columns <= 33;
+      return packs && !strided && columns <= (on_host ? 16 : 33);
     case Algorithm::split:
-      return !strided && function != Function::logsumexp && (!on_host || columns <= 33);
+      return !strided && function != Function::logsumexp && (!on_host || columns <= 16);
     case Algorithm::split_online:
       return !strided;
     case Algorithm::subgroup:
-      return !strided && columns <= 33;
+      return !strided && columns <= (on_host ? 16 : 33);
     case Algorithm::fused_registers:
-      return !strided && columns <= (on_host ? 33 : 8192);
+      return !strided && columns <= (on_host ? 16 : 8192);
     case Algorithm::fused_scratch:
       return !strided && columns <= 1025;
     case Algorithm::online:
       return !strided;
     case Algorithm::column:
+    case Algorithm::split_column:
       return strided;
     case Algorithm::host:
       return on_host;
