@@ -5,7 +5,7 @@ import itertools
 import typing
 
 OPERATIONS = ("softmax", "log_softmax", "logsumexp")
-TYPE_BYTES = {"float32": 4, "float64": 8, "bfloat16": 2}
+TYPE_BYTES = {"float32": 4, "float64": 8, "bfloat16": 2, "float16": 2}
 
 LARGE_COLUMNS = (8, 16, 32, 64, 256, 781, 1000, 1023, 1024, 2048, 2049, 4096, 5001, 8192, 12288,
                  12671, 16384, 32768, 50257, 65536, 128257, 131072, 151936, 256000, 262144,
@@ -15,7 +15,7 @@ LARGE_ELEMENTS = 512 * 2**20 // 4
 # group: (axis, extents); the rows lie along the axis
 SHAPES = {
     "large": (1, [(-(-LARGE_ELEMENTS // n), n) for n in LARGE_COLUMNS]),
-    "few_rows": (1, list(itertools.product((1, 8), (131072, 1048576)))),
+    "few_rows": (1, [*itertools.product((1, 8), (131072, 1048576)), (1, 100 * 2**20)]),
     "small": (1, list(itertools.product((1, 64, 4096), (128, 1024, 4096)))),
     "axis0": (0, [(1024, 262144), (32768, 4096), (1048576, 100)]),
 }

@@ -119,7 +119,8 @@ def run(selected, peers, results, clock, arguments):
             print(f"stopped after {arguments.stop_after:g} s: run it again to go on", flush=True)
             return
         to_do = {name: peer for name, peer in peers.items()
-                 if not is_done(results, case, name, arguments.retry)}
+                 if case.operation in getattr(peer, "operations", cases.OPERATIONS)
+                 and not is_done(results, case, name, arguments.retry)}
         if not to_do:
             continue
         try:

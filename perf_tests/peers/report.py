@@ -10,7 +10,9 @@ import sys
 from results import Results
 
 OURS = "kokkos-softmax"
+LIMITS = ("copy", "sum")  # no softmax, but what one can be compared with
 STYLES = {
+    "sum": ("black", "."),
     OURS: ("tab:blue", "o"),
     "torch": ("tab:red", "x"),
     "torch.compile": ("tab:orange", "v"),
@@ -33,7 +35,7 @@ def ratio_to_copy(result, copy):
 
 def best_peer(results, case):
     """The fastest of the others."""
-    others = [results.get(case, peer) for peer in results.peers() if peer not in (OURS, "copy")]
+    others = [results.get(case, peer) for peer in results.peers() if peer not in (OURS, *LIMITS)]
     return min((other for other in others if other is not None and other.is_timed),
                key=lambda other: other.seconds, default=None)
 
