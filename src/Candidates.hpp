@@ -89,6 +89,8 @@ struct TeamLimits {
 template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
 struct TeamLaunch {
   static bool fits_device(const Call<Exec, V>& call) {
+    if constexpr (requires { Kernel::max_columns; })
+      if (call.problem().columns > Kernel::max_columns) return false;
     static const auto limits =
         TeamLimits::of<Shape>(call.exec, Kernel{call.arguments}, Kernel::scratch_bytes(1));
     return limits.team_fits && Kernel::scratch_bytes(call.problem().columns) <= limits.scratch;
@@ -126,9 +128,10 @@ struct SplitLaunch {
     if (!limits.team_fits || limits.scratch < Kernel::scratch_bytes({}) ||
         call.problem().rows > max_split_rows || call.options.reproducible)
       return false;
-    if (algorithm != Algorithm::split) return true;
+    if (!Kernel::holds_shares) return true;
+    if (algorithm == Algorithm::split && call.problem().outer_rank != 1) return false;
     const SplitProblem p = split_problem(call);
-    return call.problem().outer_rank == 1 && p.most_chunks >= line_chunks(p) &&
+    return p.most_chunks >= line_chunks(p) &&
            fewest_members(p) <= std::min(p.max_members, p.max_teams) &&
            (!Kernel::one_row_a_group || call.problem().rows <= p.max_teams / fewest_members(p));
   }
@@ -171,10 +174,12 @@ struct SplitLaunch {
     const SplitProblem p = split_problem(call);
     if constexpr (Kernel::one_row_a_group)
       return make_split_plan<Exec>(p, fewest_members(p));
-    else if constexpr (algorithm == Algorithm::split)
+    else if constexpr (Kernel::holds_shares)
       return plan_split_in_one_read<Exec>(p);
     else
-      return plan_split_online<Exec>(p, operation != Operation::logsumexp);
+      // Panels are taken where there are few of them: all at one time, by measurements on an H200.
+      return plan_split_online<Exec>(
+          p, operation != Operation::logsumexp && algorithm != Algorithm::split_column);
   }
 };
 
@@ -197,7 +202,7 @@ template <class Exec, class V, Operation operation>
 class CandidateLists {
  public:
   static constexpr auto all() {
-    using S = std::conditional_t<is_host_space<Exec>, HostShapes<V>, Shapes<Exec, V>>;
+    using S = ShapesOf<Exec, V>;
     using enum Algorithm;
     return joined(
         of_few<subgroup, SubgroupKernel>(typename S::SubgroupFew{}),
@@ -210,12 +215,14 @@ class CandidateLists {
             typename S::FusedScratch{}),
         of<online, OnlineKernel, MoreThreads, FewerItems, MoreItems, FewerTeams, MoreTeams>(
             typename S::Online{}),
-        of_split<split, SplitOnceKernel>(typename S::SplitOnce{}),
-        of_split<split, SplitHeldKernel>(typename S::Split{}),
+        of_held<split, SplitLaunch, SplitOnceKernel>(typename S::SplitOnce{}),
+        of_held<split, SplitLaunch, SplitHeldKernel>(typename S::Split{}),
         of_split<split_online, SplitOnlineKernel, FewerItems, FewerTeams>(
             typename S::SplitOnline{}),
+        of_held<column, TeamLaunch, ColumnHeldKernel>(typename S::ColumnHeld{}),
         of<column, ColumnKernel, MoreThreads, FewerItems, MoreItems, FewerTeams, MoreTeams>(
-            typename S::Column{}),
+            std::conditional_t<operation == Operation::logsumexp, typename S::ReducedColumn,
+                               typename S::LongColumn>{}),
         of_split<split_column, SplitColumnKernel, FewerItems, MoreItems, FewerTeams>(
             typename S::SplitColumn{}),
         of_host());
@@ -264,14 +271,21 @@ class CandidateLists {
     return launched_by<algorithm, TeamLaunch, Kernel, Change...>(list);
   }
 
-  /// A row is read once for logsumexp in any case: it needn't wait in registers.
+  /// A row is read once for logsumexp in any case: it needn't be held.
+  template <Algorithm algorithm,
+            template <Algorithm, class, class, class, Operation, class> class Launch,
+            template <class, class, Operation, class> class Kernel, class... InRule>
+  static constexpr auto of_held(ShapeList<InRule...> list) {
+    if constexpr (operation == Operation::logsumexp)
+      return std::array<Entry, 0>{};
+    else
+      return launched_by<algorithm, Launch, Kernel>(list);
+  }
+
   template <Algorithm algorithm, template <class, class, Operation, class> class Kernel,
             template <class> class... Change, class... InRule>
   static constexpr auto of_split(ShapeList<InRule...> list) {
-    if constexpr (algorithm == Algorithm::split && operation == Operation::logsumexp)
-      return std::array<Entry, 0>{};
-    else
-      return launched_by<algorithm, SplitLaunch, Kernel, Change...>(list);
+    return launched_by<algorithm, SplitLaunch, Kernel, Change...>(list);
   }
 
   static constexpr auto of_host() {

@@ -149,19 +149,13 @@ class Dispatch {
            m_call.problem().rows < 2 * multiprocessors(m_call.exec);
   }
 
-  /// Columns that `column` would read twice, or that are reduced alone by too few teams.
+  /// `column` would have too few teams, for columns that are more work than waiting for others; by
+  /// measurements on an H200.
   bool splitting_columns_pays() const {
     constexpr int rows_per_team = 32;
-    if (m_call.problem().columns <= longest_held_column()) return false;
-    return operation != Operation::logsumexp ||
-           m_call.problem().rows < rows_per_team * 2 * multiprocessors(m_call.exec);
-  }
-  static constexpr std::int64_t longest_held_column() {
-    std::int64_t longest = 0;
-    for (const auto& candidate : list)
-      if (candidate.schedule.algorithm == Algorithm::column)
-        longest = std::max(longest, register_capacity(candidate.schedule));
-    return longest;
+    constexpr int short_column = 512;
+    return 4 * m_call.problem().rows < 3 * rows_per_team * multiprocessors(m_call.exec) &&
+           m_call.problem().columns > short_column;
   }
 
   /// A float row in one team, where it fits. Doubles are faster in more teams of fewer lanes, with

@@ -6,6 +6,7 @@
 /// The shapes that are compiled, one list a schedule. The first shape of a list that can serve a
 /// problem is taken, so that lists run from small to large and from fast to general.
 
+#include <Hardware.hpp>
 #include <Schedule.hpp>
 #include <Tile.hpp>
 #include <algorithm>
@@ -179,21 +180,30 @@ struct Shapes {
       ShapeList<Shape<16, 32, chunks(4), wide, Fill::guarded, 2>,
                 Shape<16, 32, chunks(4), wide, Fill::edges, 2>, Shape<8, 32, 8, 1, Fill::scalar>,
                 Shape<1, 1, 8, 1, Fill::scalar>>;  // where a device has no room for any other
-  using Column = ShapeList<Shape<4, 32, 4, 1, Fill::scalar>, Shape<8, 32, 8, 1, Fill::scalar>,
-                           Shape<16, 32, 16, 1, Fill::scalar, 2>>;
-  using SplitColumn = ShapeList<Shape<16, 32, 8, 1, Fill::scalar, 2>>;
+
+  /// Columns in which neighbouring lanes have neighbouring rows; `items` counts 4 bytes.
+  template <int warps, int items, int teams>
+  using Strided = Shape<warps, 32, items * 4 / sizeof(T), 1, Fill::scalar, teams>;
+  /// 16 rows a team, in half a vector each: loads of half a cache line, but the column is read
+  /// once.
+  using Narrow = Shape<32, 16, 128 / sizeof(T), 1, Fill::scalar, 2>;
+  using ColumnHeld = std::conditional_t<
+      widens<V>, ShapeList<Strided<8, 8, 0>, Strided<16, 32, 2>, Narrow>,
+      ShapeList<Shape<4, 32, 4, 1, Fill::scalar>, Shape<8, 32, 8, 1, Fill::scalar>,
+                Strided<16, 16, 2>, Strided<16, 32, 2>, Narrow>>;
+  using LongColumn = ShapeList<Strided<16, 24, 2>>;
+  using ReducedColumn = ShapeList<Strided<2, 8, 0>, Strided<8, 8, 4>, Strided<16, 24, 2>>;
+  using SplitColumn = ShapeList<Strided<16, 16, 2>>;
 };
 
-/// For host execution spaces, where teams of one thread run the GPU schedules for the tests: as
+/// For float and double on hosts, where teams of one thread run the GPU schedules for the tests: as
 /// small as shows all of their code, since every item is unrolled.
 template <class V>
 struct HostShapes {
   static constexpr int wide = widest<typename V::X>;
   using Guarded = Shape<1, 1, 16 / wide, wide, Fill::guarded>;
   using Scalar = Shape<1, 1, 16, 1, Fill::scalar>;
-  using Packed =
-      std::conditional_t<packs<V>, ShapeList<Shape<1, 1, 16 / wide, wide, Fill::packed, 0, wide>>,
-                         ShapeList<>>;
+  using Packed = ShapeList<Shape<1, 1, 16 / wide, wide, Fill::packed, 0, wide>>;
   using Subgroup = ShapeList<Guarded, Scalar>;
   using FusedRegisters = ShapeList<Guarded, Scalar>;
   using SubgroupFew = ShapeList<>;
@@ -202,13 +212,37 @@ struct HostShapes {
       ShapeList<Shape<1, 1, 2, wide, Fill::guarded>, Shape<1, 1, 4, 1, Fill::scalar>>;
   using Online = FusedScratch;
   /// Shares are whole cache lines.
-  using SplitOnce = ShapeList<Shape<1, 1, 8, wide, Fill::guarded>,
-                              Shape<1, 1, 128 / sizeof(typename V::X), 1, Fill::scalar>>;
+  using Line = Shape<1, 1, 128 / sizeof(typename V::X), 1, Fill::scalar>;
+  using SplitOnce = ShapeList<Shape<1, 1, 8, wide, Fill::guarded>, Line>;
   using Split = FusedScratch;
   using SplitOnline = FusedScratch;
-  using Column = ShapeList<Shape<1, 1, 4, 1, Fill::scalar>>;
-  using SplitColumn = Column;
+  using ColumnHeld = ShapeList<Scalar>;
+  using LongColumn = ShapeList<Shape<1, 1, 4, 1, Fill::scalar>>;
+  using ReducedColumn = LongColumn;
+  using SplitColumn = LongColumn;
 };
+
+/// For half types on hosts, which are computed by the host's algorithm alone.
+struct NoShapes {
+  using SubgroupFew = ShapeList<>;
+  using FusedRegistersFew = ShapeList<>;
+  using Packed = ShapeList<>;
+  using Subgroup = ShapeList<>;
+  using FusedRegisters = ShapeList<>;
+  using FusedScratch = ShapeList<>;
+  using Online = ShapeList<>;
+  using SplitOnce = ShapeList<>;
+  using Split = ShapeList<>;
+  using SplitOnline = ShapeList<>;
+  using ColumnHeld = ShapeList<>;
+  using LongColumn = ShapeList<>;
+  using ReducedColumn = ShapeList<>;
+  using SplitColumn = ShapeList<>;
+};
+
+template <class Exec, class V>
+using ShapesOf = std::conditional_t<!is_host_space<Exec>, Shapes<Exec, V>,
+                                    std::conditional_t<packs<V>, HostShapes<V>, NoShapes>>;
 
 // ---- For searches (KokkosSoftmax_TUNING_SHAPES): shapes beside those of the rule, each with one
 // constant changed. The rule never takes them, a tuning table can.

@@ -14,7 +14,8 @@ namespace KokkosSoftmax::Impl {
 /// The entries one thread holds. `threads` threads share the tile, this one is number `rank`.
 /// All arrays are indexed by constants once the loops are unrolled, so that they stay in registers.
 /// Places without an entry hold -inf, which adds nothing to a sum.
-template <class V, int items_, int width_, int threads_, Fill fill_>
+/// `strided`: there is no code for neighbouring entries beside that for any stride.
+template <class V, int items_, int width_, int threads_, Fill fill_, bool strided = false>
 class Tile {
  public:
   using X = typename V::X;
@@ -40,7 +41,7 @@ class Tile {
     const int left = chunks_left(row, first, rank);
     const X* p = row.x_chunk(first + rank);
     Raw chunk[items];
-    if (fill != Fill::scalar || row.x_stride == 1)
+    if (fill != Fill::scalar || (!strided && row.x_stride == 1))
       load_chunks(arguments, left, p, width, chunk);  // inlined: immediate offsets
     else
       load_chunks(arguments, left, p, row.x_stride, chunk);
@@ -122,7 +123,7 @@ class Tile {
                                          const Map& map) const {
     const int left = chunks_left(row, first, rank);
     Y* p = row.y_chunk(first + rank);
-    if (fill == Fill::exact || fill == Fill::guarded || row.wide_stores)
+    if (fill == Fill::exact || fill == Fill::guarded || (!strided && row.wide_stores))
       store_chunks(left, p, map);
     else
       store_entries(left, p, row.y_stride, map);
@@ -133,15 +134,16 @@ class Tile {
   }
 
  private:
-  /// Chunk i of the thread is at p + i * threads * distance.
+  /// The chunks of the thread are `threads * distance` apart. The pointer moves on outside of the
+  /// guards, so that these guard a load alone and become predicates.
   template <class Distance>
   KOKKOS_FORCEINLINE_FUNCTION static void load_chunks(const KernelArguments<V>& arguments, int left,
                                                       const X* p, Distance distance,
                                                       Raw (&chunk)[items]) {
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i) {
+    for (int i = 0; i < items; ++i, p += threads * distance) {
       chunk[i] = raw_chunk_of<X, width>(arguments.nothing);
-      if (holds(i, left)) chunk[i] = *reinterpret_cast<const Raw*>(p + i * threads * distance);
+      if (holds(i, left)) chunk[i] = *reinterpret_cast<const Raw*>(p);
     }
   }
 
@@ -162,11 +164,13 @@ class Tile {
   KOKKOS_FORCEINLINE_FUNCTION void store_entries(int left, Y* p, std::int64_t stride,
                                                  const Map& map) const {
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i) {
+    for (int i = 0; i < items; ++i, p += threads * width * stride) {
+      Y out[width];
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) out[k] = static_cast<Y>(map(m_value[i * width + k]));
       if (!holds(i, left)) continue;
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < width; ++k)
-        p[(i * threads * width + k) * stride] = static_cast<Y>(map(m_value[i * width + k]));
+      for (int k = 0; k < width; ++k) p[k * stride] = out[k];
     }
   }
 

@@ -35,6 +35,7 @@ class SplitTeam
   using typename Rounds::State;
 
   static constexpr int max_members = Group::max_members;
+  static constexpr bool holds_shares = false;
   static constexpr bool one_row_a_group = false;
 
   KOKKOS_FORCEINLINE_FUNCTION SplitTeam(const Member& member, const KernelArguments<V>& arguments,
@@ -98,6 +99,7 @@ class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
   using typename Base::Member;
   using typename Base::Row;
   using typename Base::State;
+  static constexpr bool holds_shares = true;
 
   KOKKOS_FORCEINLINE_FUNCTION SplitHeldTeam(const Member& member,
                                             const KernelArguments<V>& arguments,
@@ -174,6 +176,7 @@ class SplitOnceTeam : public SplitTeam<Exec, V, operation, Shape> {
   /// Many small teams wait for one another longer than few large ones (128 lanes: 32 teams, 256
   /// lanes: 128 teams, by measurements on an H200).
   static constexpr int max_members = std::max(1, Base::max_members* Base::max_members / 512);
+  static constexpr bool holds_shares = true;
   static constexpr bool one_row_a_group = true;
 
   KOKKOS_FORCEINLINE_FUNCTION void run() {

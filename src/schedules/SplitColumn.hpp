@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SPLITCOLUMN_HPP
 
 #include <OnlineSum.hpp>
-#include <Tile.hpp>
+#include <schedules/Column.hpp>
 #include <split/Rounds.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -20,7 +20,7 @@ class SplitColumnTeam
   using T = typename V::Compute;
   using Group = RowGroup<Exec, T, Shape::threads, Shape::lanes, Shape::lanes>;
   using Rounds = SplitRounds<SplitColumnTeam, V, Group>;
-  using Piece = Tile<V, Shape::items, 1, Shape::threads, Fill::scalar>;
+  using Piece = ColumnTile<V, Shape>;
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
@@ -28,6 +28,7 @@ class SplitColumnTeam
   using typename Rounds::State;
 
   static constexpr int max_members = Group::max_members;
+  static constexpr bool holds_shares = false;
   static constexpr bool one_row_a_group = false;
 
   KOKKOS_FORCEINLINE_FUNCTION SplitColumnTeam(const Member& member,
@@ -36,7 +37,7 @@ class SplitColumnTeam
                                               const SplitPlan& plan)
       : Rounds(member, lane_number<Shape::lanes>(member), arguments, workspace, plan) {}
 
- private:
+ protected:
   friend Rounds;
 
   /// The row of this lane; behind the last one in a panel that isn't full.

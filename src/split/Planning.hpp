@@ -97,16 +97,16 @@ SplitPlan plan_split_in_one_read(const SplitProblem& p) {
   return make_split_plan<Exec>(p, best_teams);
 }
 
-/// Shares of any number of tiles. Where the rows are read twice, as many teams a row as keep the
-/// two rows that each group has under way in the cache.
+/// Shares of any number of tiles. Where the cache is to hold rows until their second read, as many
+/// teams a row as keep the two rows that each group has under way there.
 template <class Exec>
-SplitPlan plan_split_online(const SplitProblem& p, bool read_twice) {
+SplitPlan plan_split_online(const SplitProblem& p, bool keep_in_cache) {
   const std::int64_t most = std::min(p.max_members, p.max_teams);
   const std::int64_t tiles = std::max<std::int64_t>(1, divide_up(p.row_chunks, p.tile_chunks));
   const std::int64_t row_bytes = p.row_chunks * p.chunk_bytes;
   constexpr std::int64_t rows_under_way = 2;  // of a group
   std::int64_t groups = std::min<std::int64_t>(p.rows, p.max_teams);
-  if (read_twice)
+  if (keep_in_cache)
     groups = std::clamp<std::int64_t>(p.cache_bytes / (rows_under_way * row_bytes + 1), 1, groups);
   return make_split_plan<Exec>(
       p, std::clamp<std::int64_t>(p.max_teams / groups, 1, std::min<std::int64_t>(most, tiles)));

@@ -15,6 +15,8 @@ namespace KokkosSoftmax::Impl {
 /// derives from it, has
 ///   State sum(row)          a lane's state of its share of a row
 ///   void write(row, all)    the share's output from the states of all
+///   holds_shares            whether a share has to fit what a team can hold on chip
+///   one_row_a_group         whether there must be as many groups as rows
 template <class Team, class V, class Group>
 class SplitRounds {
  public:
@@ -53,7 +55,7 @@ class SplitRounds {
 
   static std::size_t scratch_bytes(const SplitPlan&) { return Group::scratch_bytes(); }
 
-  /// The longest share that a team can have, given its scratch.
+  /// The longest share that a team can have in one piece, given its scratch.
   static std::int64_t most_chunks(std::size_t /*scratch*/) {
     return std::numeric_limits<std::int64_t>::max();
   }
@@ -126,6 +128,7 @@ template <class Team, class V>
 struct SplitKernel {
   static constexpr int max_members = Team::max_members;
   static constexpr int rows_per_team = Team::rows_per_team;  // at one time
+  static constexpr bool holds_shares = Team::holds_shares;
   static constexpr bool one_row_a_group = Team::one_row_a_group;
 
   KernelArguments<V> arguments;

@@ -265,7 +265,12 @@ class RowGroup {
     if constexpr (panel == 1) {
       all = merge_states<threads, lanes, T>(m_member, m_lane, m_states, buffer);
     } else {
-      for (int t = 0; t < count; ++t) all.merge(m_states(buffer + place(t)));
+      // the largest first, as merge_over_lanes
+      for (int t = 0; t < count; ++t) all.max = larger(all.max, m_states(buffer + place(t)).max);
+      for (int t = 0; t < count; ++t) {
+        const State part = m_states(buffer + place(t));
+        all.sum += part.sum * rescaling(part.max, all.max);
+      }
     }
     return all;
   }

@@ -24,6 +24,7 @@ template <class C>
 bool must_serve(Algorithm algorithm, Function function, std::size_t columns, bool strided) {
   constexpr bool on_host = is_host_space<typename C::exec>;
   constexpr bool packs = std::is_same_v<typename C::x_value, typename C::value>;
+  if (on_host && !packs) return algorithm == Algorithm::host || algorithm == Algorithm::automatic;
   switch (algorithm) {
     case Algorithm::packed:
       return packs && !strided && columns <= (on_host ? 16 : 33);
