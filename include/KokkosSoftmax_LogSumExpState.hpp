@@ -15,7 +15,7 @@ namespace KokkosSoftmax {
 /// \code
 ///   using State = KokkosSoftmax::LogSumExpState<double>;
 ///   State all;  // log sum_i exp(x_i)
-///   Kokkos::parallel_reduce(Kokkos::RangePolicy(exec, 0, n),
+///   Kokkos::parallel_reduce("all entries", Kokkos::RangePolicy(exec, 0, n),
 ///                           KOKKOS_LAMBDA(int i, State& state) { state.update(x(i)); },
 ///                           KokkosSoftmax::LogSumExp(all));
 ///   double value = all.value();
