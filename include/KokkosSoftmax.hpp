@@ -7,6 +7,10 @@
 /// reducer that compute a log-sum-exp inside any Kokkos reduction; plans of these functions; the
 /// version.
 
+/// \namespace KokkosSoftmax
+/// All of the C++ interface: \ref softmax, \ref logsumexp, \ref plans, \ref options,
+/// \ref in_a_kernel.
+
 #include <KokkosSoftmax_LogSumExp.hpp>
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Options.hpp>

@@ -6,6 +6,9 @@
 #include <impl/KokkosSoftmax_Arguments.hpp>
 #include <impl/KokkosSoftmax_ViewShape.hpp>
 
+/// \file
+/// Plans: a function on Views of one shape, checked and chosen once, executed many times.
+
 namespace KokkosSoftmax {
 
 template <class Exec, class X, class Y>
@@ -18,23 +21,34 @@ Plan<Exec, X, Y> make_plan(const Exec& exec, const X& x, const Y& y, const Optio
 
 }  // namespace Impl
 
-/// A function on Views of one shape, with everything that depends on the shape done once: checks,
-/// choice of schedule. Made by plan_softmax, plan_log_softmax and plan_logsumexp; executed any
-/// number of times:
+/// \defgroup plans Plans
+/// For functions that are called again and again on Views of one shape: checks and the choice of a
+/// schedule are done once.
 /// \code
 ///   const auto plan = KokkosSoftmax::plan_softmax(exec, x, y, {.axis = 0});
 ///   std::cout << plan.describe() << "\n";
-///   for (...) plan.execute(x, y);
+///   for (int step = 0; step < steps; ++step) plan.execute(x, y);
 /// \endcode
-/// The result has the same bits as that of the function itself. A Plan holds no memory of x and y.
+/// \{
+
+/// A function on Views of one shape, with everything that depends on the shape done once: checks,
+/// choice of schedule. Made by plan_softmax, plan_log_softmax and plan_logsumexp; executed any
+/// number of times. The result has the same bits as that of the function itself. A Plan holds the
+/// execution space instance, and no memory of x and y.
+///
+/// \tparam Exec  an execution space
+/// \tparam X     the type of x, a Kokkos::View
+/// \tparam Y     the type of y, or of lse
 template <class Exec, class X, class Y>
 class Plan {
  public:
   /// Enqueues the function on the plan's execution space instance: one kernel (or several where
   /// there are more rows than one launch can have), no fence, no allocation.
   ///
-  /// \param x, y  Views with the extents, the strides and the address modulo 16 bytes of the ones
-  ///              that the plan was made for; y (lse) may be x or overlap it as for the function
+  /// \param x  View with the extents, the strides and the address modulo 16 bytes of the one that
+  ///           the plan was made for
+  /// \param y  likewise; for a plan of logsumexp this is lse. May be x or overlap it as for the
+  ///           function
   /// \throws std::invalid_argument  before anything is written, saying what differs
   void execute(const X& x, const Y& y) const {
     if constexpr (one_value_a_row)
@@ -45,8 +59,10 @@ class Plan {
       execute_as<Impl::Operation::log_softmax>(x, y);
   }
 
-  /// One line: the function, the shape, the schedule, and whether the rule or a line of a tuning
-  /// table chose it.
+  /// One line for people; its form may change.
+  ///
+  /// \return the function, the shape, the schedule, and whether the rule or a line of a tuning
+  ///         table chose it (see docs/tuning.md)
   std::string describe() const {
     if constexpr (one_value_a_row)
       return describe_as<Impl::Operation::logsumexp>();
@@ -117,7 +133,15 @@ Plan<Exec, X, Y> Impl::make_plan(const Exec& exec, const X& x, const Y& y, const
   return plan;
 }
 
-/// Plans softmax(exec, x, y, options); arguments and errors as there. Nothing is read or written.
+/// Plans softmax(exec, x, y, options). Nothing is read or written.
+///
+/// \param exec     execution space instance; the plan's kernels are enqueued on it
+/// \param x        View as for softmax: the one that the plan will be executed with, or another
+///                 of the same type, extents, strides and alignment
+/// \param y        likewise
+/// \param options  as for softmax
+/// \return the plan
+/// \throws std::invalid_argument  as softmax
 template <class Exec, class X, class Y>
 requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, Y> plan_softmax(const Exec& exec, const X& x,
                                                                  const Y& y,
@@ -126,7 +150,15 @@ requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, Y> plan_softmax(const Exec& exe
   return Impl::make_plan<Impl::Operation::softmax>(exec, x, y, options);
 }
 
-/// Plans log_softmax(exec, x, y, options).
+/// Plans log_softmax(exec, x, y, options). Nothing is read or written.
+///
+/// \param exec     execution space instance; the plan's kernels are enqueued on it
+/// \param x        View as for log_softmax: the one that the plan will be executed with, or another
+///                 of the same type, extents, strides and alignment
+/// \param y        likewise
+/// \param options  as for log_softmax
+/// \return the plan
+/// \throws std::invalid_argument  as log_softmax
 template <class Exec, class X, class Y>
 requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, Y> plan_log_softmax(const Exec& exec, const X& x,
                                                                      const Y& y,
@@ -135,7 +167,15 @@ requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, Y> plan_log_softmax(const Exec&
   return Impl::make_plan<Impl::Operation::log_softmax>(exec, x, y, options);
 }
 
-/// Plans logsumexp(exec, x, lse, options).
+/// Plans logsumexp(exec, x, lse, options). Nothing is read or written.
+///
+/// \param exec     execution space instance; the plan's kernels are enqueued on it
+/// \param x        View as for logsumexp: the one that the plan will be executed with, or another
+///                 of the same type, extents, strides and alignment
+/// \param lse      likewise
+/// \param options  as for logsumexp
+/// \return the plan
+/// \throws std::invalid_argument  as logsumexp
 template <class Exec, class X, class L>
 requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, L> plan_logsumexp(const Exec& exec, const X& x,
                                                                    const L& lse,
@@ -144,23 +184,46 @@ requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, L> plan_logsumexp(const Exec& e
   return Impl::make_plan<Impl::Operation::logsumexp>(exec, x, lse, options);
 }
 
-// The same on the default instance of the output's execution space.
-
+/// The same for the default instance of y's execution space.
+///
+/// \param x        as for plan_softmax with an instance
+/// \param y        likewise
+/// \param options  likewise
+/// \return the plan
+/// \throws std::invalid_argument  likewise
 template <class X, class Y>
 requires(Kokkos::is_view_v<X>) auto plan_softmax(const X& x, const Y& y,
                                                  const Options& options = {}) {
   return plan_softmax(typename Y::execution_space{}, x, y, options);
 }
+
+/// The same for the default instance of y's execution space.
+///
+/// \param x        as for plan_log_softmax with an instance
+/// \param y        likewise
+/// \param options  likewise
+/// \return the plan
+/// \throws std::invalid_argument  likewise
 template <class X, class Y>
 requires(Kokkos::is_view_v<X>) auto plan_log_softmax(const X& x, const Y& y,
                                                      const Options& options = {}) {
   return plan_log_softmax(typename Y::execution_space{}, x, y, options);
 }
+
+/// The same for the default instance of lse's execution space.
+///
+/// \param x        as for plan_logsumexp with an instance
+/// \param lse      likewise
+/// \param options  likewise
+/// \return the plan
+/// \throws std::invalid_argument  likewise
 template <class X, class L>
 requires(Kokkos::is_view_v<X>) auto plan_logsumexp(const X& x, const L& lse,
                                                    const Options& options = {}) {
   return plan_logsumexp(typename L::execution_space{}, x, lse, options);
 }
+
+/// \}
 
 }  // namespace KokkosSoftmax
 

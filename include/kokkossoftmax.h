@@ -23,19 +23,25 @@
 #include <impl/KokkosSoftmax_Export.h>
 #include <stdint.h>
 
+/// \defgroup c_interface C interface
+/// softmax, log_softmax and logsumexp of arrays, for callers without Kokkos. What they have in
+/// common is said in kokkossoftmax.h; docs/c_interface.md has examples in C, Fortran and Python.
+/// \{
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /// What a call came to.
 typedef enum kokkossoftmax_status {
-  KOKKOSSOFTMAX_SUCCESS = 0,
+  KOKKOSSOFTMAX_SUCCESS = 0,           ///< done, or enqueued
   KOKKOSSOFTMAX_INVALID_ARGUMENT = 1,  ///< nothing was enqueued and nothing is written
   KOKKOSSOFTMAX_UNSUPPORTED = 2,       ///< value types without kernels; nothing was enqueued
   KOKKOSSOFTMAX_NOT_INITIALIZED = 3,   ///< Kokkos isn't initialized, or is finalized
   KOKKOSSOFTMAX_FAILURE = 4            ///< an error of Kokkos, the GPU's runtime or the system
 } kokkossoftmax_status;
 
+/// What kokkossoftmax_apply() computes.
 typedef enum kokkossoftmax_operation {
   KOKKOSSOFTMAX_SOFTMAX = 0,      ///< y_j = exp(v_j - max v) / sum_k exp(v_k - max v)
   KOKKOSSOFTMAX_LOG_SOFTMAX = 1,  ///< y_j = v_j - log(sum_k exp(v_k))
@@ -67,17 +73,17 @@ typedef enum kokkossoftmax_empty_rows {
 /// How the rows are computed; all but AUTOMATIC force one way, and are an error for a shape that it
 /// can't serve. As KokkosSoftmax::Algorithm.
 typedef enum kokkossoftmax_algorithm {
-  KOKKOSSOFTMAX_ALGORITHM_AUTOMATIC = 0,
-  KOKKOSSOFTMAX_ALGORITHM_PACKED = 1,
-  KOKKOSSOFTMAX_ALGORITHM_SUBGROUP = 2,
-  KOKKOSSOFTMAX_ALGORITHM_FUSED_REGISTERS = 3,
-  KOKKOSSOFTMAX_ALGORITHM_FUSED_SCRATCH = 4,
-  KOKKOSSOFTMAX_ALGORITHM_ONLINE = 5,
-  KOKKOSSOFTMAX_ALGORITHM_SPLIT = 6,
-  KOKKOSSOFTMAX_ALGORITHM_SPLIT_ONLINE = 7,
-  KOKKOSSOFTMAX_ALGORITHM_COLUMN = 8,
-  KOKKOSSOFTMAX_ALGORITHM_SPLIT_COLUMN = 9,
-  KOKKOSSOFTMAX_ALGORITHM_HOST = 10
+  KOKKOSSOFTMAX_ALGORITHM_AUTOMATIC = 0,        ///< the library's choice; serves every shape
+  KOKKOSSOFTMAX_ALGORITHM_PACKED = 1,           ///< short rows through scratch, a row in each lane
+  KOKKOSSOFTMAX_ALGORITHM_SUBGROUP = 2,         ///< several rows a team, a row in a vector's lanes
+  KOKKOSSOFTMAX_ALGORITHM_FUSED_REGISTERS = 3,  ///< a row in the registers of a team
+  KOKKOSSOFTMAX_ALGORITHM_FUSED_SCRATCH = 4,    ///< the same and the team's scratch memory
+  KOKKOSSOFTMAX_ALGORITHM_ONLINE = 5,           ///< chunks with rescaling of (max, sum)
+  KOKKOSSOFTMAX_ALGORITHM_SPLIT = 6,            ///< a row over many teams, in their registers
+  KOKKOSSOFTMAX_ALGORITHM_SPLIT_ONLINE = 7,     ///< a row over many teams, in chunks
+  KOKKOSSOFTMAX_ALGORITHM_COLUMN = 8,           ///< along a strided axis
+  KOKKOSSOFTMAX_ALGORITHM_SPLIT_COLUMN = 9,     ///< the same, with the columns over many teams
+  KOKKOSSOFTMAX_ALGORITHM_HOST = 10             ///< threads over rows, on host execution spaces
 } kokkossoftmax_algorithm;
 
 /// The largest rank of x.
@@ -105,29 +111,45 @@ typedef struct kokkossoftmax_options {
 } kokkossoftmax_options;
 
 /// Sets the defaults.
+///
+/// \param options  what is set; NULL is an error
+/// \return kokkossoftmax_status
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_options_init(kokkossoftmax_options* options);
 
-/// The version of the library, for example "0.1.0".
+/// The version of the library, which may be another than that of the header.
+///
+/// \return for example "0.1.0"
 KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_version(void);
 
-/// What the last call that failed in this thread says is wrong, why, and what to do; "" if none
-/// has. Stays until the next call in this thread that fails.
+/// What the last call that failed in this thread says is wrong, why, and what to do.
+///
+/// \return the message, "" if no call has failed; it stays until the next call in this thread that
+///         fails
 KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_last_error(void);
 
 /// Initializes Kokkos, for callers that have none. Where Kokkos is initialized, by this function or
 /// by the application, it does nothing but count its calls for kokkossoftmax_finalize(). Kokkos
 /// takes its settings from the environment (KOKKOS_NUM_THREADS, KOKKOS_DEVICE_ID, ...), and can be
 /// initialized only once in a process.
+///
+/// \return kokkossoftmax_status
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_initialize(void);
 
 /// To be called once for each successful kokkossoftmax_initialize(). The last of these calls
 /// finalizes Kokkos if it was kokkossoftmax_initialize() that initialized it.
+///
+/// \return kokkossoftmax_status
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_finalize(void);
 
-/// 1 where Kokkos is initialized, by whomever; otherwise 0.
+/// Whether Kokkos is initialized, by whomever.
+///
+/// \return 1 or 0
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_is_initialized(void);
 
-/// The name that Kokkos gives to a space, for example "Cuda" or "OpenMP"; NULL for an unknown one.
+/// The name that Kokkos gives to a space.
+///
+/// \param space  kokkossoftmax_space
+/// \return for example "Cuda" or "OpenMP"; NULL for an unknown one
 KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_space_name(int space);
 
 /// Enqueues an operation along an axis of x. Without fence: y is complete once the work on `stream`
@@ -145,6 +167,8 @@ KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_space_name(int space);
 ///                   itself (same data, same strides) except for logsumexp, and may not overlap it
 ///                   in any other way
 /// \param options    NULL: the defaults
+/// \return kokkossoftmax_status; where it is not 0 nothing was enqueued, but after
+///         KOKKOSSOFTMAX_FAILURE the data of y are undefined
 ///
 /// The first call with a stream makes a Kokkos instance of it, which takes a millisecond or so and
 /// waits for the GPU; the instance is kept. Call kokkossoftmax_release_stream() before you destroy
@@ -155,11 +179,21 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_apply(int operation, int space, void* str
                                              const kokkossoftmax_options* options);
 
 /// Waits until all work enqueued with this space and stream is done.
+///
+/// \param space   kokkossoftmax_space
+/// \param stream  as for kokkossoftmax_apply()
+/// \return kokkossoftmax_status
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_fence(int space, void* stream);
 
 /// Waits for the work on the stream and gives back what is kept for it; the stream itself stays.
 /// Does nothing for a stream that no call got. What is left is given back when Kokkos finalizes.
+///
+/// \param space   kokkossoftmax_space
+/// \param stream  as for kokkossoftmax_apply()
+/// \return kokkossoftmax_status
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_release_stream(int space, void* stream);
+
+/// \}
 
 #ifdef __cplusplus
 }

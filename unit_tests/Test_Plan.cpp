@@ -84,7 +84,12 @@ class Plans : public ::testing::Test {
       const Events events = record([&] {
         for (int i = 0; i < 10; ++i) plan.execute(x_view, y_view);
       });
+      const Events of_function =
+          record([&] { call(c.function, Exec{}, x_view, y_view, c.options); });
+      ASSERT_EQ(of_function.kernels.size(), 1u) << ::testing::PrintToString(c);
       EXPECT_EQ(events.kernels.size(), 10u) << ::testing::PrintToString(c);
+      for (const auto& kernel : events.kernels)
+        EXPECT_EQ(kernel.label, of_function.kernels[0].label) << ::testing::PrintToString(c);
       EXPECT_EQ(events.fences, std::vector<std::string>{});
       EXPECT_EQ(events.allocations, std::vector<std::string>{});
       EXPECT_EQ(events.copies, std::vector<std::string>{});

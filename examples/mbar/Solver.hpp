@@ -17,6 +17,7 @@
 /// followed by a logsumexp over its other axis.
 
 #include <KokkosSoftmax.hpp>
+#include <Kokkos_Profiling_ScopedRegion.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -104,13 +105,15 @@ inline Result solve(const Exec& exec, const Matrix& u, const std::vector<double>
 
   Result result{std::vector<double>(states), std::vector<double>(states)};
   while (!result.converged && result.iterations < most_iterations) {
+    const bool newton = result.iterations++ >= self_consistent;
+    // for profiling tools: docs/tools.md
+    const Kokkos::Profiling::ScopedRegion region(newton ? "mbar::Newton" : "mbar::self_consistent");
     for (int k = 0; k < states; ++k) host_f(k) = result.f[k] + std::log(counts[k]);
     Kokkos::deep_copy(exec, f_plus_log_count, host_f);
     assign_samples(exec, u, f_plus_log_count, log_p, log_expected);
     Kokkos::deep_copy(exec, host_expected, log_expected);
     exec.fence();
 
-    const bool newton = result.iterations++ >= self_consistent;
     std::vector<double> step(states);
     for (int k = 0; k < states; ++k)
       step[k] = newton ? counts[k] - std::exp(host_expected(k))   // minus the gradient
@@ -128,6 +131,7 @@ inline Result solve(const Exec& exec, const Matrix& u, const std::vector<double>
     result.converged = newton && change < tolerance;
   }
 
+  const Kokkos::Profiling::ScopedRegion region("mbar::standard_errors");
   // Equation (8) of the paper: written with H, the covariance of f is H^+ - diag(1 / N_k).
   assign_samples(exec, u, f_plus_log_count, log_p, log_expected);
   const auto variance = grounded_inverse_diagonal(hessian(exec, log_p));

@@ -12,6 +12,8 @@ void begin_kernel(const char* label, std::uint32_t device, std::uint64_t*) {
   current->kernels.push_back({label, device});
 }
 
+void push_region(const char* label) { current->regions.push_back(label); }
+
 void begin_fence(const char* label, std::uint32_t, std::uint64_t*) {
   // Kokkos fences before each callback for the tool's sake.
   const std::string name = label;
@@ -35,6 +37,7 @@ Recorder::Recorder(Events& events) : m_before(Tools::get_callbacks()) {
   Tools::set_begin_parallel_for_callback(begin_kernel);
   Tools::set_begin_parallel_reduce_callback(begin_kernel);
   Tools::set_begin_parallel_scan_callback(begin_kernel);
+  Tools::set_push_region_callback(push_region);
   Tools::set_begin_fence_callback(begin_fence);
   Tools::set_allocate_data_callback(allocate);
   Tools::set_begin_deep_copy_callback(begin_copy);

@@ -18,6 +18,7 @@ struct Events {
     std::uint32_t device;  // encodes the execution space and its instance
   };
   std::vector<Kernel> kernels;  // parallel_for, parallel_reduce and parallel_scan
+  std::vector<std::string> regions;
   std::vector<std::string> fences;
   std::vector<std::string> allocations;
   std::vector<std::string> copies;
