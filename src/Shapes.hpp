@@ -72,19 +72,29 @@ struct Shapes {
                                        odd_width(lanes), Fill::edges, odd_teams(items)>>;
   template <int items>
   using Run = Shape<2, 32, items, wide, Fill::packed, 6>;
-  using Packed = std::conditional_t<packs<V>, ShapeList<Run<4>, Run<8>, Run<12>, Run<16>, Run<20>>,
-                                    ShapeList<>>;
+  using Packed = std::conditional_t<
+      !packs<V>, ShapeList<>,
+      std::conditional_t<sizeof(T) == 8, ShapeList<Run<4>, Run<8>, Run<12>, Run<16>, Run<20>>,
+                         ShapeList<Run<4>, Run<8>, Run<12>, Run<16>>>>;
+  using ShortRows =
+      ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
+                Guarded<8, 4, 1>, Guarded<16, 3, 1>, Guarded<16, 4, 1>, Guarded<32, 3, 1>,
+                Guarded<32, 4, 1>, Guarded<32, 8, 1>,                                //
+                Scalar<1, 2, 4>, Scalar<1, 3, 4>, Scalar<1, 4, 2>, Scalar<1, 6, 2>,  //
+                Scalar<1, 8, 1>, Scalar<2, 8, 1>, Scalar<4, 8, 1>, Scalar<8, 8, 1>>;
+  /// Short rows of an odd length: loads of one entry from many lanes are fast where few lanes have
+  /// nothing to load, faster than edges beside few chunks.
+  using OddShortRows = ShapeList<Scalar<8, 10>, Scalar<8, 12>, Odd<8, 4>, Scalar<16, 10>,
+                                 Scalar<16, 12>, Scalar<16, 16>, Scalar<32, 10>, Scalar<32, 12>,
+                                 Scalar<32, 14>, Scalar<32, 16>, Odd<32, 6>, Odd<32, 8>>;
+  /// An entry of a half type is too small for a load of its own.
+  using OddShortHalfRows =
+      ShapeList<Odd<8, 4>, Odd<16, 3>, Odd<16, 4>, Odd<32, 3>, Odd<32, 4>, Odd<32, 6>, Odd<32, 8>,
+                Scalar<32, 4>, Scalar<32, 8>, Scalar<32, 16>>;
   /// For double some odd ones are scalar ones, and rounding up makes some alike: each is taken
   /// once.
-  using Subgroup =
-      decltype(ShapeList<>{} +
-               ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
-                         Guarded<8, 4, 1>, Guarded<16, 3, 1>, Guarded<16, 4, 1>, Guarded<32, 3, 1>,
-                         Guarded<32, 4, 1>, Guarded<32, 8, 1>,                                   //
-                         Scalar<1, 2, 4>, Scalar<1, 3, 4>, Scalar<1, 4, 2>, Scalar<1, 6, 2>,     //
-                         Scalar<1, 8, 1>, Scalar<2, 8, 1>, Scalar<4, 8, 1>, Scalar<8, 8, 1>,     //
-                         Odd<8, 4>, Odd<16, 3>, Odd<16, 4>, Odd<32, 3>, Odd<32, 4>, Odd<32, 6>,  //
-                         Odd<32, 8>, Scalar<32, 4>, Scalar<32, 8>, Scalar<32, 16>>{});
+  using Subgroup = decltype(ShapeList<>{} + ShortRows{} +
+                            std::conditional_t<packs<V>, OddShortRows, OddShortHalfRows>{});
 
   /// For few rows, which have the machine for themselves: as many lanes as there can be, so that
   /// each has little to do.
