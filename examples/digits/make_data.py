@@ -20,9 +20,9 @@ PENALTY = 1.0
 
 HEADER = """\
 # SPDX-License-Identifier: CC-BY-4.0
-# Optical Recognition of Handwritten Digits, the part for testing: E. Alpaydin and C. Kaynak (1998), UCI Machine
-# Learning Repository, https://doi.org/10.24432/C50P49, CC BY 4.0. From scikit-learn {version}; only the format was
-# changed, by make_data.py.
+# E. Alpaydin and C. Kaynak (1998), Optical Recognition of Handwritten Digits, the part for testing. UCI Machine
+# Learning Repository, https://doi.org/10.24432/C50P49, under CC BY 4.0, https://creativecommons.org/licenses/by/4.0/,
+# which gives no warranties. Changed: the format, from that of scikit-learn {version}, by make_data.py.
 """
 
 
