@@ -49,6 +49,7 @@ class KokkosSoftmax(CMakePackage, CudaPackage, ROCmPackage):
     )
 
     depends_on("cxx", type="build")
+    depends_on("c", type="build")  # for the tests; Spack has no compilers for tests alone
     depends_on("cmake@3.22:", type="build")
 
     depends_on("kokkos@4.7:5")
