@@ -154,6 +154,11 @@ class KokkosSoftmax(CMakePackage, CudaPackage, ROCmPackage):
         join_path("include", "kokkossoftmax.h"),
     ]
 
+    def setup_build_environment(self, env):
+        if self.run_tests:  # several at a time, each with threads that wait for one another
+            env.set("OMP_NUM_THREADS", "2")
+            env.set("OMP_PROC_BIND", "false")
+
     def _kokkos_args(self):
         """What CMake is told so that it finds this Kokkos and compiles as it was compiled."""
         spec = self.spec
