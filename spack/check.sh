@@ -5,7 +5,7 @@
 #   spack/check.sh style            ruff, installed into .deps/ruff where there is none
 #   spack/check.sh package          audit, concretize; needs a Spack 1.0 or later at SPACK_ROOT
 #   spack/check.sh install KOKKOS   also install against the Kokkos in the directory KOKKOS (C++20, Serial and OpenMP,
-#                                   position independent) and run the smoke test
+#                                   position independent), run the smoke test, and use the installation from outside
 # Exit status 77: skipped, with a sentence that says why. Nothing is left outside .deps/ruff and build/spack.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -33,7 +33,7 @@ style() {
   "$ruff" format --no-cache --check spack
 }
 
-# new_environment NAME: a Spack environment in build/spack with this package repository and an
+# new_environment NAME VIEW: a Spack environment in build/spack with this package repository and an
 # installation tree of its own; what stdin holds goes into its spack.yaml.
 new_environment() {
   local dir=build/spack/$1
@@ -42,7 +42,7 @@ new_environment() {
     cat <<EOF
 spack:
   specs: []
-  view: false
+  view: $2
   repos:
     kokkos_softmax: $PWD/spack/spack_repo/kokkos_softmax
   config:
@@ -83,7 +83,7 @@ refused() { # refused PATTERN SPEC...: it doesn't, and the message says why
 
 package() {
   find_spack
-  new_environment specs </dev/null
+  new_environment specs false </dev/null
   "$spack" -e build/spack/specs audit packages kokkos-softmax
   spec kokkos-softmax
   spec kokkos-softmax~shared+openmp ^kokkos@4.7
@@ -101,7 +101,7 @@ install() {
   # What is committed, under the name of the package's branch
   git clone -q . build/spack/source
   git -C build/spack/source checkout -q -B main
-  new_environment install <<EOF
+  new_environment install true <<EOF
   packages:
     kokkos:
       buildable: false
@@ -117,6 +117,14 @@ EOF
   "$spack" -e build/spack/install install --no-cache --fail-fast
   "$spack" -e build/spack/install test run --alias smoke kokkos-softmax
   "$spack" -e build/spack/install test results -l smoke | tail -n 40
+  echo "-- a program in the activated environment"
+  (
+    set +u
+    eval "$("$spack" env activate --sh build/spack/install)"
+    cmake -S spack/smoke_test -B build/spack/consumer -DCMAKE_BUILD_TYPE=Release
+    cmake --build build/spack/consumer
+    build/spack/consumer/smoke_test
+  )
 }
 
 case "${1:-}" in
