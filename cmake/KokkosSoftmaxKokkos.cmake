@@ -138,8 +138,8 @@ function(kokkossoftmax_compile_with_kokkos)
       if("${prefix}_std_20" IN_LIST CMAKE_${Kokkos_COMPILE_LANGUAGE}_COMPILE_FEATURES)
         set(known ON)
       else() # CMake before 3.25.2 doesn't know that nvcc has it, and takes its default
-        target_compile_options(${target} PRIVATE
-          $<$<COMPILE_LANGUAGE:${Kokkos_COMPILE_LANGUAGE}>:-std=c++20>)
+        target_compile_options(${target} PUBLIC
+          $<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:${Kokkos_COMPILE_LANGUAGE}>:-std=c++20>>)
       endif()
       set_target_properties(${target} PROPERTIES
         LINKER_LANGUAGE ${Kokkos_COMPILE_LANGUAGE}
