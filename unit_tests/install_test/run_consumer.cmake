@@ -2,7 +2,7 @@
 #
 # Configures a project in a new directory, builds it and runs its program, as far as ACTION says:
 #   PROJECT      the project
-#   ACTION       configure, build or run
+#   ACTION       configure, build, run, or run_on_gpu: run if there is a GPU
 #   WORK         the directory, removed first
 #   PREFIX       where KokkosSoftmax is installed; empty: nowhere
 #   CACHE        a script with variables for the cache, given with -C
@@ -47,6 +47,9 @@ execute_process(COMMAND "${CMAKE_COMMAND}" --build "${WORK}" --config "${CONFIG}
 if(NOT PROGRAM)
   set(PROGRAM consumer)
 endif()
-if(ACTION STREQUAL "run")
+if(ACTION STREQUAL "run_on_gpu")
+  include("${CMAKE_CURRENT_LIST_DIR}/find_gpu.cmake")
+endif()
+if(ACTION STREQUAL "run" OR GPU_FOUND)
   execute_process(COMMAND "${WORK}/bin/${PROGRAM}" COMMAND_ERROR_IS_FATAL ANY)
 endif()
