@@ -2,8 +2,8 @@
 #
 # KokkosSoftmax_BOOTSTRAP=ON: where no suitable Kokkos is found, install Kokkos 4.7.0 and Kokkos
 # Kernels 4.4.0 into .deps/<configuration>/{kokkos,kokkos-kernels}, from one source distribution on
-# PyPI that bundles them both, pinned by hash in requirements-kokkos.txt. Afterwards Kokkos_ROOT and
-# KokkosKernels_ROOT point there.
+# PyPI that bundles them both, pinned by hash in requirements-kokkos.txt; what builds it is pinned in
+# requirements-kokkos-build.txt. Afterwards Kokkos_ROOT and KokkosKernels_ROOT point there.
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxPython.cmake")
 
@@ -17,6 +17,7 @@ set(KokkosSoftmax_BOOTSTRAP_GPU_ARCH "HOPPER90" CACHE STRING
 set(_kokkossoftmax_bootstrap_version 4.7.0)
 set(_kokkossoftmax_cuda13_header "${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxCuda13Compat.hpp")
 set(_kokkossoftmax_requirements "${CMAKE_CURRENT_LIST_DIR}/requirements-kokkos.txt")
+set(_kokkossoftmax_build_requirements "${CMAKE_CURRENT_LIST_DIR}/requirements-kokkos-build.txt")
 
 # _kokkossoftmax_probe(<result>): directory of a KokkosConfig.cmake in the usual places that serves
 # as it is. Reads the package's files instead of calling find_package, whose targets couldn't be
@@ -82,13 +83,23 @@ function(_kokkossoftmax_find_pip result work log)
   set(${result} "${work}/pip/bin/python" PARENT_SCOPE)
 endfunction()
 
-# One pip command with its output in the log; on failure nothing of <work> stays.
+# One pip command with its output in the log; on failure nothing of <work> stays. What builds is taken from
+# <work>/build-requirements (with --no-build-isolation), CMake and Ninja from PATH, else those of this build.
 function(_kokkossoftmax_pip what work log)
   string(TIMESTAMP begin "%s")
   list(JOIN ARGN " " command)
   file(APPEND "${log}" "$ ${command}\n")
+  set(path "$ENV{PATH}")
+  foreach(program IN ITEMS ${CMAKE_COMMAND} ${CMAKE_MAKE_PROGRAM})
+    get_filename_component(program "${program}" DIRECTORY)
+    string(APPEND path ":${program}")
+  endforeach()
+  set(modules "${work}/build-requirements")
+  if(NOT "$ENV{PYTHONPATH}" STREQUAL "")
+    string(APPEND modules ":$ENV{PYTHONPATH}")
+  endif()
   execute_process(
-    COMMAND ${CMAKE_COMMAND} -E env "CXX=${CMAKE_CXX_COMPILER}" PIP_USER=0
+    COMMAND ${CMAKE_COMMAND} -E env "CXX=${CMAKE_CXX_COMPILER}" "PATH=${path}" "PYTHONPATH=${modules}" PIP_USER=0
             PIP_DISABLE_PIP_VERSION_CHECK=1 ${ARGN}
     RESULT_VARIABLE rc OUTPUT_VARIABLE out ERROR_VARIABLE out)
   file(APPEND "${log}" "${out}\n")
@@ -188,8 +199,11 @@ function(kokkossoftmax_bootstrap kokkos_dir kernels_dir)
     _kokkossoftmax_find_pip(python "${work}" "${log}")
 
     message(STATUS "Downloading Kokkos ${_kokkossoftmax_bootstrap_version} and Kokkos Kernels (17 MB, some seconds)")
+    _kokkossoftmax_pip("The download of what builds Kokkos" "${work}" "${log}"
+      "${python}" -m pip install --no-cache-dir --no-deps --only-binary :all: --require-hashes
+      -r "${_kokkossoftmax_build_requirements}" --target "${work}/build-requirements")
     _kokkossoftmax_pip("The download of Kokkos" "${work}" "${log}"
-      "${python}" -m pip download --no-cache-dir --no-deps --no-binary pygenten --require-hashes
+      "${python}" -m pip download --no-cache-dir --no-deps --no-build-isolation --no-binary pygenten --require-hashes
       -r "${_kokkossoftmax_requirements}" -d "${work}")
     file(GLOB archive "${work}/pygenten-*.tar.gz")
 
@@ -199,9 +213,9 @@ function(kokkossoftmax_bootstrap kokkos_dir kernels_dir)
       list(APPEND arguments "--config-settings=${setting}")
     endforeach()
     _kokkossoftmax_pip("The installation of Kokkos" "${work}" "${log}"
-      "${python}" -m pip install --no-cache-dir --no-deps "${archive}" --target "${work}/a"
+      "${python}" -m pip install --no-cache-dir --no-deps --no-build-isolation "${archive}" --target "${work}/a"
       --config-settings=cmake.source-dir=tpls/kokkos --config-settings=wheel.install-dir=kokkos
-      ${arguments})
+      --config-settings=ninja.make-fallback=true ${arguments})
 
     message(STATUS "Installing Kokkos Kernels into ${dir} (some seconds)")
     set(arguments "")
@@ -209,9 +223,9 @@ function(kokkossoftmax_bootstrap kokkos_dir kernels_dir)
       list(APPEND arguments "--config-settings=${setting}")
     endforeach()
     _kokkossoftmax_pip("The installation of Kokkos Kernels" "${work}" "${log}"
-      "${python}" -m pip install --no-cache-dir --no-deps "${archive}" --target "${work}/b"
+      "${python}" -m pip install --no-cache-dir --no-deps --no-build-isolation "${archive}" --target "${work}/b"
       --config-settings=cmake.source-dir=tpls/kokkos-kernels
-      --config-settings=wheel.install-dir=kokkos-kernels
+      --config-settings=wheel.install-dir=kokkos-kernels --config-settings=ninja.make-fallback=true
       "--config-settings=cmake.define.Kokkos_ROOT=${work}/a/kokkos" ${arguments})
 
     file(MAKE_DIRECTORY "${work}/final")

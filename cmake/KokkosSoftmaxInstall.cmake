@@ -65,4 +65,6 @@ kokkossoftmax_make_pkg_config("${CMAKE_CURRENT_LIST_DIR}/kokkossoftmax.pc.in"
   "${_kokkossoftmax_generated}/kokkossoftmax.pc" _kokkossoftmax_made)
 if(_kokkossoftmax_made)
   install(FILES "${_kokkossoftmax_generated}/kokkossoftmax.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+  install(CODE "set(_kokkossoftmax_pc [[${CMAKE_INSTALL_LIBDIR}/pkgconfig/kokkossoftmax.pc]])")
+  install(SCRIPT "${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxPkgConfigPrefix.cmake")
 endif()

@@ -52,9 +52,9 @@ requires(!Kokkos::is_view_v<Exec>) void logsumexp(const Exec& exec, const X& x, 
 /// \param options  likewise
 /// \throws std::invalid_argument  likewise
 template <class X, class L>
-requires(Kokkos::is_view_v<X>) void logsumexp(const X& x, const L& lse,
-                                              const Options& options = {}) {
-  logsumexp(typename L::execution_space{}, x, lse, options);
+void logsumexp(const X& x, const L& lse, const Options& options = {}) {
+  KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("logsumexp", X, "lse", L);
+  if constexpr (Impl::are_views<X, L>) logsumexp(typename L::execution_space{}, x, lse, options);
 }
 
 /// \}

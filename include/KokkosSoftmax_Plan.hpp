@@ -192,9 +192,10 @@ requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, L> plan_logsumexp(const Exec& e
 /// \return the plan
 /// \throws std::invalid_argument  likewise
 template <class X, class Y>
-requires(Kokkos::is_view_v<X>) auto plan_softmax(const X& x, const Y& y,
-                                                 const Options& options = {}) {
-  return plan_softmax(typename Y::execution_space{}, x, y, options);
+auto plan_softmax(const X& x, const Y& y, const Options& options = {}) {
+  KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("plan_softmax", X, "y", Y);
+  if constexpr (Impl::are_views<X, Y>)
+    return plan_softmax(typename Y::execution_space{}, x, y, options);
 }
 
 /// The same for the default instance of y's execution space.
@@ -205,9 +206,10 @@ requires(Kokkos::is_view_v<X>) auto plan_softmax(const X& x, const Y& y,
 /// \return the plan
 /// \throws std::invalid_argument  likewise
 template <class X, class Y>
-requires(Kokkos::is_view_v<X>) auto plan_log_softmax(const X& x, const Y& y,
-                                                     const Options& options = {}) {
-  return plan_log_softmax(typename Y::execution_space{}, x, y, options);
+auto plan_log_softmax(const X& x, const Y& y, const Options& options = {}) {
+  KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("plan_log_softmax", X, "y", Y);
+  if constexpr (Impl::are_views<X, Y>)
+    return plan_log_softmax(typename Y::execution_space{}, x, y, options);
 }
 
 /// The same for the default instance of lse's execution space.
@@ -218,9 +220,10 @@ requires(Kokkos::is_view_v<X>) auto plan_log_softmax(const X& x, const Y& y,
 /// \return the plan
 /// \throws std::invalid_argument  likewise
 template <class X, class L>
-requires(Kokkos::is_view_v<X>) auto plan_logsumexp(const X& x, const L& lse,
-                                                   const Options& options = {}) {
-  return plan_logsumexp(typename L::execution_space{}, x, lse, options);
+auto plan_logsumexp(const X& x, const L& lse, const Options& options = {}) {
+  KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("plan_logsumexp", X, "lse", L);
+  if constexpr (Impl::are_views<X, L>)
+    return plan_logsumexp(typename L::execution_space{}, x, lse, options);
 }
 
 /// \}

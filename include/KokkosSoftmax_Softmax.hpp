@@ -54,8 +54,9 @@ requires(!Kokkos::is_view_v<Exec>) void softmax(const Exec& exec, const X& x, co
 /// \param options  likewise
 /// \throws std::invalid_argument  likewise
 template <class X, class Y>
-requires(Kokkos::is_view_v<X>) void softmax(const X& x, const Y& y, const Options& options = {}) {
-  softmax(typename Y::execution_space{}, x, y, options);
+void softmax(const X& x, const Y& y, const Options& options = {}) {
+  KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("softmax", X, "y", Y);
+  if constexpr (Impl::are_views<X, Y>) softmax(typename Y::execution_space{}, x, y, options);
 }
 
 /// Log-softmax: y_j = v_j - log(sum_k exp(v_k)) along `options.axis`, with v = scale * x.
@@ -86,9 +87,9 @@ requires(!Kokkos::is_view_v<Exec>) void log_softmax(const Exec& exec, const X& x
 /// \param options  likewise
 /// \throws std::invalid_argument  likewise
 template <class X, class Y>
-requires(Kokkos::is_view_v<X>) void log_softmax(const X& x, const Y& y,
-                                                const Options& options = {}) {
-  log_softmax(typename Y::execution_space{}, x, y, options);
+void log_softmax(const X& x, const Y& y, const Options& options = {}) {
+  KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("log_softmax", X, "y", Y);
+  if constexpr (Impl::are_views<X, Y>) log_softmax(typename Y::execution_space{}, x, y, options);
 }
 
 /// \}

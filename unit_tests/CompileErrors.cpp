@@ -17,6 +17,9 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::softmax(Exec{}, x, y);
   KokkosSoftmax::logsumexp(Exec{}, x, lse);
   KokkosSoftmax::plan_logsumexp(Exec{}, x, lse).execute(x, lse);
+  const KokkosSoftmax::Options options{.axis = 0};
+  KokkosSoftmax::log_softmax(x, y, options);
+  KokkosSoftmax::plan_logsumexp(x, lse, {.scale = 2.0}).execute(x, lse);
   KokkosSoftmax::softmax(Exec{}, half, half);
   KokkosSoftmax::log_softmax(Exec{}, half, View<float**>("y", 1, 1));
 #ifdef KOKKOSSOFTMAX_TEST_WRONG_CALLS
@@ -30,6 +33,11 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::plan_softmax(Exec{}, x, lse);
   KokkosSoftmax::plan_logsumexp(Exec{}, x, View<float*>("lse", 1));
   KokkosSoftmax::plan_log_softmax(Exec{}, half, y);
+  KokkosSoftmax::softmax(x.data(), y);
+  KokkosSoftmax::log_softmax(x, y.data(), options);
+  KokkosSoftmax::logsumexp(Exec{}, lse, {.axis = 0});
+  KokkosSoftmax::plan_softmax(Exec{}, y);
+  KokkosSoftmax::plan_logsumexp(x, 1.0, options);
 #endif
 }
 

@@ -14,7 +14,12 @@ set(sentences
   "KokkosSoftmax::logsumexp: x must have rank 1 to 4"
   "KokkosSoftmax::softmax: exec must be an instance of an execution space"
   "KokkosSoftmax::plan_softmax: y must have the rank of x"
-  "KokkosSoftmax::plan_logsumexp: the value types of x and lse ${pairs}, that of lse without const")
+  "KokkosSoftmax::plan_logsumexp: the value types of x and lse ${pairs}, that of lse without const"
+  "KokkosSoftmax::softmax: x must be a Kokkos::View (the arguments are x and y, or exec, x and y)"
+  "KokkosSoftmax::log_softmax: y must be a Kokkos::View (the arguments are x and y, or exec, x and y)"
+  "KokkosSoftmax::logsumexp: x must be a Kokkos::View (the arguments are x and lse, or exec, x and lse)"
+  "KokkosSoftmax::plan_softmax: x must be a Kokkos::View (the arguments are x and y, or exec, x and y)"
+  "KokkosSoftmax::plan_logsumexp: lse must be a Kokkos::View (the arguments are x and lse, or exec, x and lse)")
 
 execute_process(COMMAND ${COMPILER} ${FLAGS} -fsyntax-only ${SOURCE}
   RESULT_VARIABLE failed ERROR_VARIABLE message)
@@ -25,6 +30,9 @@ execute_process(COMMAND ${COMPILER} ${FLAGS} -DKOKKOSSOFTMAX_TEST_WRONG_CALLS -f
   RESULT_VARIABLE failed ERROR_VARIABLE message)
 if(NOT failed)
   message(FATAL_ERROR "${SOURCE} compiles with the wrong calls")
+endif()
+if(message MATCHES "no matching function")
+  message(FATAL_ERROR "the compiler finds no function instead of saying what is wrong:\n${message}")
 endif()
 foreach(sentence IN LISTS sentences)
   string(FIND "${message}" "${sentence}" found)

@@ -45,6 +45,20 @@ inline constexpr bool is_accessible_from =
                 "KokkosSoftmax::" function ": the memory of " y_name                               \
                 " is not accessible from exec")
 
+/// The same for a call without exec, which takes it from y: what stands in for a View there is
+/// mostly exec before one View too few.
+#define KOKKOSSOFTMAX_IMPL_CHECK_VIEWS(function, X, y_name, Y)                                   \
+  static_assert(Kokkos::is_view_v<X>,                                                            \
+                "KokkosSoftmax::" function                                                       \
+                ": x must be a Kokkos::View (the arguments are x and " y_name                    \
+                ", or exec, x and " y_name ")");                                                 \
+  static_assert(Kokkos::is_view_v<Y>, "KokkosSoftmax::" function ": " y_name                     \
+                                      " must be a Kokkos::View (the arguments are x and " y_name \
+                                      ", or exec, x and " y_name ")")
+
+template <class X, class Y>
+inline constexpr bool are_views = Kokkos::is_view_v<X>&& Kokkos::is_view_v<Y>;
+
 template <class... Parts>
 [[noreturn]] void throw_invalid(Operation operation, const Parts&... parts) {
   std::ostringstream message;

@@ -47,6 +47,9 @@ using EnabledSpaces = Concatenated<
 #ifdef KOKKOS_ENABLE_THREADS
     TypeList<Kokkos::Threads>,
 #endif
+#ifdef KOKKOS_ENABLE_HPX
+    TypeList<Kokkos::Experimental::HPX>,
+#endif
 #ifdef KOKKOS_ENABLE_CUDA
     TypeList<Kokkos::Cuda>,
 #endif

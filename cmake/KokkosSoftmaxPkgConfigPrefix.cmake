@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Run by `cmake --install`, which alone knows the prefix (--prefix may differ from the configured one): writes the
+# prefix into the installed _kokkossoftmax_pc relative to that file, and relative to the prefix what lies in it,
+# Kokkos too, as the prefix may be moved as a whole.
+if(NOT IS_ABSOLUTE "${_kokkossoftmax_pc}")
+  set(_kokkossoftmax_pc "${CMAKE_INSTALL_PREFIX}/${_kokkossoftmax_pc}")
+endif()
+get_filename_component(_kokkossoftmax_dir "${_kokkossoftmax_pc}" DIRECTORY)
+file(RELATIVE_PATH _kokkossoftmax_up "${_kokkossoftmax_dir}" "${CMAKE_INSTALL_PREFIX}")
+string(REGEX REPLACE "/$" "" _kokkossoftmax_up "${_kokkossoftmax_up}")
+file(READ "$ENV{DESTDIR}${_kokkossoftmax_pc}" _kokkossoftmax_text)
+string(REPLACE "dir=${CMAKE_INSTALL_PREFIX}/" "dir=\${prefix}/" _kokkossoftmax_text "${_kokkossoftmax_text}")
+string(REGEX REPLACE "(^|\n)prefix=[^\n]*" "\\1prefix=\${pcfiledir}/${_kokkossoftmax_up}" _kokkossoftmax_text
+  "${_kokkossoftmax_text}")
+file(WRITE "$ENV{DESTDIR}${_kokkossoftmax_pc}" "${_kokkossoftmax_text}")
