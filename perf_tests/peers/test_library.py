@@ -51,6 +51,20 @@ class Values(unittest.TestCase):
         error = abs(got - want) / max(abs(want), 1 if want < 0 else 0)
         self.assertLessEqual(error, TOLERANCE[c_type])
 
+    def test_algorithms_have_the_numbers_of_the_library(self):
+        x, y = filled(ctypes.c_float), matrix(ctypes.c_float)
+
+        def force(algorithm):
+            LIBRARY.apply("softmax", HOST, library.of_buffer(x), library.of_buffer(y),
+                          algorithm=algorithm, reproducible=True)
+            LIBRARY.fence(HOST)
+
+        for algorithm in ("automatic", "online", "column", "host"):
+            force(algorithm)
+        for algorithm in ("split", "split_online", "split_column"):  # never reproducible
+            with self.assertRaisesRegex(library.Error, f"algorithm = {algorithm} "):
+                force(algorithm)
+
     def test_every_operation_type_and_axis(self):
         for c_type in TOLERANCE:
             x, scale = filled(c_type), 0.5
