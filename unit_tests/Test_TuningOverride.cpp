@@ -70,7 +70,7 @@ TEST_F(TuningOverride, ForcedAlgorithmTakesItsOwnLines) {
 
 TEST_F(TuningOverride, ResultsAreRight) {
   for (const Function function : all_functions)
-    for (const std::size_t columns : {33, 304, 305}) {
+    for (const std::size_t columns : {13, 304, 305}) {
       const auto& sample = normal_sample<double>(25, columns);
       EXPECT_TRUE((check_matrix<Config<Exec, double>>({.function = function}, sample.rows,
                                                       sample.expected)));
