@@ -139,11 +139,11 @@ struct Shapes {
       std::conditional_t<sizeof(T) == 8, ShapeList<Row<fill, 4, 9>>, ShapeList<>>{} +
       ShapeList<Row<fill, 8, 5>, Row<fill, 8, 6>, Row<fill, 8, 7>, Row<fill, 8, 8>,  //
                 Row<fill, 16, 5>, Row<fill, 16, 6>, Row<fill, 16, 7>, Row<fill, 16, 8>>{});
-  /// With chunks of two items there are fewer numbers of chunks to choose from, and more of teams.
   template <Fill fill>
   using WideningRows =
       ShapeList<Row<fill, 2, 4>, Row<fill, 2, 8>, Row<fill, 3, 8>, Row<fill, 4, 8>, Row<fill, 6, 8>,
                 Row<fill, 8, 8>, Row<fill, 12, 8>, Row<fill, 16, 8>>;
+  /// With chunks of two items there are fewer numbers of chunks to choose from, and more of teams.
   template <Fill fill>
   using HalfRows = ShapeList<Row<fill, 2, 4>, Row<fill, 2, 6>, Row<fill, 2, 8>, Row<fill, 2, 10>,
                              Row<fill, 3, 8>, Row<fill, 4, 8>, Row<fill, 4, 10>, Row<fill, 6, 8>,

@@ -34,10 +34,6 @@ class SplitTeam
   using typename Rounds::Member;
   using typename Rounds::State;
 
-  static constexpr int max_members = Group::max_members;
-  static constexpr bool holds_shares = false;
-  static constexpr bool one_row_a_group = false;
-
   KOKKOS_FORCEINLINE_FUNCTION SplitTeam(const Member& member, const KernelArguments<V>& arguments,
                                         const SplitWorkspace& workspace, const SplitPlan& plan)
       : Rounds(member, lane_number<Shape::lanes>(member), arguments, workspace, plan),
@@ -48,8 +44,7 @@ class SplitTeam
 
   KOKKOS_FORCEINLINE_FUNCTION Row share_of(const RowPointers<V>& pointers) const {
     Row row(this->m_arguments, pointers);
-    const std::int64_t end = this->begin() + this->m_share;
-    if (end < row.end) row.end = end;
+    this->cut_to_share(row);
     return row;
   }
 

@@ -10,7 +10,7 @@ namespace KokkosSoftmax::Impl {
 
 /// Strided rows that lie side by side over groups of teams. As in ColumnKernel each lane has a row
 /// of its own; a panel of neighbouring rows is split over the teams of a group, so that few rows
-/// are under way and the second read is from the cache.
+/// occupy the whole device. Read twice.
 template <class Exec, class V, Operation operation, class Shape>
 class SplitColumnTeam
     : public SplitRounds<
@@ -26,10 +26,6 @@ class SplitColumnTeam
   using Exp = typename Output::Exp;
   using typename Rounds::Member;
   using typename Rounds::State;
-
-  static constexpr int max_members = Group::max_members;
-  static constexpr bool holds_shares = false;
-  static constexpr bool one_row_a_group = false;
 
   KOKKOS_FORCEINLINE_FUNCTION SplitColumnTeam(const Member& member,
                                               const KernelArguments<V>& arguments,
@@ -49,8 +45,7 @@ class SplitColumnTeam
   }
   KOKKOS_FORCEINLINE_FUNCTION Row share_of(std::int64_t r) const {
     Row row(this->m_arguments, r);
-    const std::int64_t end = this->begin() + this->m_share;
-    if (end < row.end) row.end = end;
+    this->cut_to_share(row);
     return row;
   }
 

@@ -15,14 +15,18 @@ namespace KokkosSoftmax::Impl {
 /// derives from it, has
 ///   State sum(row)          a lane's state of its share of a row
 ///   void write(row, all)    the share's output from the states of all
-///   holds_shares            whether a share has to fit what a team can hold on chip
-///   one_row_a_group         whether there must be as many groups as rows
+/// and brings constants of its own where those here don't hold.
 template <class Team, class V, class Group>
 class SplitRounds {
  public:
   using State = typename Group::State;
   using Member = typename Group::Member;
   static constexpr int rows_per_team = Group::rows_per_team;
+  static constexpr int max_members = Group::max_members;  // of a group
+  /// Whether a share has to fit what a team can hold on chip.
+  static constexpr bool holds_shares = false;
+  /// Whether there must be as many groups as rows.
+  static constexpr bool one_row_a_group = false;
 
   KOKKOS_FORCEINLINE_FUNCTION SplitRounds(const Member& member, int lane,
                                           const KernelArguments<V>& arguments,
@@ -99,6 +103,13 @@ class SplitRounds {
 
   KOKKOS_FORCEINLINE_FUNCTION bool there(std::uint32_t row) const { return row < m_plan.rows; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin() const { return m_group.index() * m_share; }
+
+  /// Ends a ChunkedRow where the team's share of it does.
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION void cut_to_share(Row& row) const {
+    const std::int64_t end = begin() + m_share;
+    if (end < row.end) row.end = end;
+  }
 
   /// Looks at the messages of an earlier round on the way, where `look_at` is one.
   KOKKOS_FORCEINLINE_FUNCTION typename Group::Look sum_and_publish(std::uint32_t row,
