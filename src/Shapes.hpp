@@ -40,8 +40,9 @@ inline constexpr bool packs = std::is_same_v<typename V::X, typename V::Compute>
 template <class V>
 inline constexpr bool widens = sizeof(typename V::Y) > sizeof(typename V::X);
 
-/// For GPUs. A chunk is 16 bytes of x, whatever the type, and the items of chunks are counted in 16
-/// bytes of registers (see `chunks`), so that the numbers fit all types alike. Register arrays of
+/// For GPUs. A chunk is 16 bytes of the wider of x and y, whatever the types, so that a warp's
+/// stores fill whole sectors; the items of chunks are counted in 16 bytes of registers (see
+/// `chunks`), so that the numbers fit all types alike. Register arrays of
 /// up to 8 such items (32 registers) leave room for everything else in the 40 to 64 registers a
 /// lane that the minimum of teams keeps, up to 12 in the 80 to 128 of teams that use scratch
 /// beside.
@@ -49,11 +50,11 @@ template <class Exec, class V>
 struct Shapes {
   using X = typename V::X;
   using T = typename V::Compute;
-  static constexpr int wide = widest<X>;
+  static constexpr int wide = std::min(widest<X>, widest<typename V::Y>);
 
   /// The chunks that `items` times 16 bytes of registers hold, rounded up: where an entry takes
-  /// more bytes in registers than in x, so does a chunk.
-  static constexpr int items_per_chunk = static_cast<int>(sizeof(T) / sizeof(X));
+  /// more bytes in registers than in memory, so does a chunk.
+  static constexpr int items_per_chunk = wide / widest<T>;
   static constexpr int chunks(int items) { return (items + items_per_chunk - 1) / items_per_chunk; }
 
   template <int lanes, int items, int rows>
@@ -141,8 +142,8 @@ struct Shapes {
                 Row<fill, 16, 5>, Row<fill, 16, 6>, Row<fill, 16, 7>, Row<fill, 16, 8>>{});
   template <Fill fill>
   using WideningRows =
-      ShapeList<Row<fill, 2, 4>, Row<fill, 2, 8>, Row<fill, 3, 8>, Row<fill, 4, 8>, Row<fill, 6, 8>,
-                Row<fill, 8, 8>, Row<fill, 12, 8>, Row<fill, 16, 8>>;
+      ShapeList<Row<fill, 2, 4>, Row<fill, 2, 6>, Row<fill, 2, 8>, Row<fill, 4, 6>, Row<fill, 4, 8>,
+                Row<fill, 8, 6>, Row<fill, 8, 8>, Row<fill, 16, 6>, Row<fill, 16, 8>>;
   /// With chunks of two items there are fewer numbers of chunks to choose from, and more of teams.
   template <Fill fill>
   using HalfRows = ShapeList<Row<fill, 2, 4>, Row<fill, 2, 6>, Row<fill, 2, 8>, Row<fill, 2, 10>,
@@ -150,9 +151,9 @@ struct Shapes {
                              Row<fill, 8, 8>, Row<fill, 8, 10>, Row<fill, 12, 8>, Row<fill, 14, 8>,
                              Row<fill, 16, 8>>;
   template <Fill fill>
-  using Rows =
-      std::conditional_t<items_per_chunk == 1, WholeItemRows<fill>,
-                         std::conditional_t<widens<V>, WideningRows<fill>, HalfRows<fill>>>;
+  using Rows = std::conditional_t<
+      widens<V>, WideningRows<fill>,
+      std::conditional_t<items_per_chunk == 1, WholeItemRows<fill>, HalfRows<fill>>>;
   using ExactRows = UnlessWidening<
       ShapeList<Row<Fill::exact, 2, 4>, Row<Fill::exact, 2, 8>, Row<Fill::exact, 4, 8>,
                 Row<Fill::exact, 8, 8>, Row<Fill::exact, 16, 8>>>;
