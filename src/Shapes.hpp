@@ -141,9 +141,9 @@ struct Shapes {
       ShapeList<Row<fill, 8, 5>, Row<fill, 8, 6>, Row<fill, 8, 7>, Row<fill, 8, 8>,  //
                 Row<fill, 16, 5>, Row<fill, 16, 6>, Row<fill, 16, 7>, Row<fill, 16, 8>>{});
   template <Fill fill>
-  using WideningRows =
-      ShapeList<Row<fill, 2, 4>, Row<fill, 2, 6>, Row<fill, 2, 8>, Row<fill, 4, 6>, Row<fill, 4, 8>,
-                Row<fill, 8, 6>, Row<fill, 8, 8>, Row<fill, 16, 6>, Row<fill, 16, 8>>;
+  using WideningRows = ShapeList<Row<fill, 2, 4>, Row<fill, 2, 6>, Row<fill, 2, 8>, Row<fill, 4, 6>,
+                                 Row<fill, 4, 8>, Row<fill, 8, 5>, Row<fill, 8, 6>, Row<fill, 8, 8>,
+                                 Row<fill, 16, 6>, Row<fill, 16, 8>>;
   /// With chunks of two items there are fewer numbers of chunks to choose from, and more of teams.
   template <Fill fill>
   using HalfRows = ShapeList<Row<fill, 2, 4>, Row<fill, 2, 6>, Row<fill, 2, 8>, Row<fill, 2, 10>,
