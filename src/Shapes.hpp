@@ -71,12 +71,17 @@ struct Shapes {
   using Odd = std::conditional_t<sizeof(T) == 8, Scalar<lanes, items * wide>,
                                  Shape<128 / lanes, lanes, chunks(items) * wide / odd_width(lanes),
                                        odd_width(lanes), Fill::edges, odd_teams(items)>>;
-  template <int items>
-  using Run = Shape<2, 32, items, wide, Fill::packed, 6>;
+  /// As many teams as leave registers for a lane's row. Every few columns have a shape of their own
+  /// as long as rows are in registers, where places without an entry cost as much as the others.
+  template <int items, int teams = 6>
+  using Run = Shape<2, 32, items, wide, Fill::packed, teams>;
   using Packed = std::conditional_t<
       !packs<V>, ShapeList<>,
-      std::conditional_t<sizeof(T) == 8, ShapeList<Run<4>, Run<8>, Run<12>, Run<16>, Run<20>>,
-                         ShapeList<Run<4>, Run<8>, Run<12>, Run<16>>>>;
+      std::conditional_t<sizeof(T) == 8,
+                         ShapeList<Run<3, 16>, Run<4, 14>, Run<5, 14>, Run<7, 11>, Run<8, 10>,
+                                   Run<10, 9>, Run<12>, Run<16>, Run<20>>,
+                         ShapeList<Run<3, 16>, Run<4, 16>, Run<5, 14>, Run<6, 12>, Run<8, 11>,
+                                   Run<9, 9>, Run<10, 9>, Run<12>, Run<16>>>>;
   using ShortRows =
       ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
                 Guarded<8, 4, 1>, Guarded<16, 3, 1>, Guarded<16, 4, 1>, Guarded<32, 3, 1>,
@@ -214,7 +219,9 @@ struct HostShapes {
   static constexpr int wide = widest<typename V::X>;
   using Guarded = Shape<1, 1, 16 / wide, wide, Fill::guarded>;
   using Scalar = Shape<1, 1, 16, 1, Fill::scalar>;
-  using Packed = ShapeList<Shape<1, 1, 16 / wide, wide, Fill::packed, 0, wide>>;
+  template <int columns>
+  using Run = Shape<1, 1, columns / wide, wide, Fill::packed, 0, wide>;
+  using Packed = ShapeList<Run<16>, Run<64>>;  // in registers, in scratch
   using Subgroup = ShapeList<Guarded, Scalar>;
   using FusedRegisters = ShapeList<Guarded, Scalar>;
   using SubgroupFew = ShapeList<>;

@@ -4,12 +4,14 @@
 
 #include <Epilogue.hpp>
 #include <Tile.hpp>
+#include <algorithm>
 
 namespace KokkosSoftmax::Impl {
 
 /// Short rows that lie one behind the other: a team moves a run of rows through level-0 scratch in
 /// aligned chunks, whatever the rows' length, and between the two moves each lane works on a row of
-/// its own there. Lanes whose rows have an odd length meet in no bank of the scratch memory.
+/// its own there: in its registers if the row is short, in the scratch memory otherwise. Lanes
+/// whose rows have an odd length meet in no bank of that.
 template <class Exec, class V, Operation operation, class Shape>
 struct PackedKernel {
   using T = typename V::Compute;
@@ -44,13 +46,10 @@ struct PackedKernel {
       const int r = rank + k * lanes;
       if (r >= rows) continue;
       T* const row = scratch + r * columns;
-      const LogSumExpState<T> state = reduce(row, columns);
-      const Output output(state, arguments.empty_rows);
-      if constexpr (Output::one_value_a_row)
-        arguments.problem.y[(first + r) * arguments.problem.outer[0].y_stride] = output.value;
+      if constexpr (in_registers)
+        work_in_registers(row, columns, first + r);
       else
-        for (int j = 0; j < columns; ++j)
-          row[j] = output(Output::keeps_weights ? row[j] : arguments.load(row[j]));
+        work_in_scratch(row, columns, first + r);
     }
     if constexpr (!Output::one_value_a_row) {
       member.team_barrier();
@@ -63,7 +62,58 @@ struct PackedKernel {
   }
 
  private:
-  /// A row in scratch by one lane.
+  static constexpr int most_columns = Shape::items * Shape::width;
+  /// Longer rows leave too few lanes room in the registers, by measurements on an H200.
+  static constexpr bool in_registers = most_columns * sizeof(T) <= 160;
+
+  /// A lane's row, read and written once.
+  KOKKOS_FORCEINLINE_FUNCTION void work_in_registers(T* row, int columns, std::int64_t r) const {
+    T value[most_columns];
+    // compilers of hosts don't see that what is read has been written
+    KOKKOS_IF_ON_HOST((std::fill_n(value, most_columns, T(0));))
+    T max = -Kokkos::Experimental::infinity_v<T>;
+    for_each_place(columns, [&](int j) {
+      value[j] = j < columns ? arguments.load(row[j]) : -Kokkos::Experimental::infinity_v<T>;
+      max = larger(max, value[j]);
+    });
+    LogSumExpState<T> state{Exp::reference(max), T(0)};
+    const Exp exp(state.max);
+    for_each_place(columns, [&](int j) {
+      const T weight = exp(value[j]);
+      if constexpr (Output::keeps_weights) value[j] = weight;
+      state.sum += weight;
+    });
+    const Output output(state, arguments.empty_rows);
+    if constexpr (Output::one_value_a_row)
+      store_value(r, output.value);
+    else
+      for_each_place(columns, [&](int j) {
+        if (j < columns) row[j] = output(value[j]);
+      });
+  }
+
+  /// The places of an array of registers that have an entry, and up to three more: a branch for
+  /// some is cheaper than one for each.
+  template <class Body>
+  KOKKOS_FORCEINLINE_FUNCTION static void for_each_place(int columns, const Body& body) {
+    constexpr int at_a_time = 4;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int first = 0; first < most_columns; first += at_a_time) {
+      if (first >= columns) break;
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = first; j < first + at_a_time; ++j)
+        if (j < most_columns) body(j);
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void work_in_scratch(T* row, int columns, std::int64_t r) const {
+    const Output output(reduce(row, columns), arguments.empty_rows);
+    if constexpr (Output::one_value_a_row)
+      store_value(r, output.value);
+    else
+      for (int j = 0; j < columns; ++j)
+        row[j] = output(Output::keeps_weights ? row[j] : arguments.load(row[j]));
+  }
   KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> reduce(T* row, int columns) const {
     T max = -Kokkos::Experimental::infinity_v<T>;
     for (int j = 0; j < columns; ++j) max = larger(max, arguments.load(row[j]));
@@ -75,6 +125,10 @@ struct PackedKernel {
       state.sum += weight;
     }
     return state;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void store_value(std::int64_t r, T value) const {
+    arguments.problem.y[r * arguments.problem.outer[0].y_stride] = value;
   }
 
   /// Whole chunks by all lanes, some at a time on their way; what the last team has left over, one
