@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_CALL_HPP
 #define KOKKOSSOFTMAX_SRC_CALL_HPP
 
+#include <Hardware.hpp>
 #include <KernelArguments.hpp>
 #include <Schedule.hpp>
 #include <Tile.hpp>
@@ -36,6 +37,13 @@ class Call {
     const OuterAxis& fastest = problem().outer[problem().outer_rank - 1];
     return !x_contiguous() && fastest.extent > 1 && fastest.x_stride < problem().x_column_stride;
   }
+
+  /// Whether neighbouring rows begin a cache line in each column.
+  bool columns_are_lines() const {
+    return problem().x_column_stride * static_cast<std::int64_t>(sizeof(X)) % cache_line == 0;
+  }
+  /// Rows that lie side by side.
+  std::int64_t neighbours() const { return problem().outer[problem().outer_rank - 1].extent; }
 
   bool fill_serves(const Schedule& s) const {
     if (options.reproducible) return s.fill == Fill::scalar;

@@ -151,13 +151,22 @@ class Dispatch {
            m_call.problem().rows < 2 * multiprocessors(m_call.exec);
   }
 
-  /// `column` would have too few teams, for columns that are more work than waiting for others; by
-  /// measurements on an H200.
+  /// For columns that are more work than waiting for others, where `column` would have too few
+  /// teams, or would read most cache lines twice; by measurements on an H200.
   bool splitting_columns_pays() const {
     constexpr int rows_per_team = 32;
     constexpr int short_column = 512;
-    return 4 * m_call.problem().rows < 3 * rows_per_team * multiprocessors(m_call.exec) &&
-           m_call.problem().columns > short_column;
+    const bool few = 4 * m_call.problem().rows < 3 * rows_per_team * multiprocessors(m_call.exec);
+    return m_call.problem().columns > short_column &&
+           (few || (split_lanes_have_neighbours() && !m_call.columns_are_lines()));
+  }
+
+  /// Whether the lanes of `split_column` have several neighbouring rows each, see Shapes.
+  static constexpr bool split_lanes_have_neighbours() {
+    for (const auto& candidate : list)
+      if (candidate.schedule.algorithm == Algorithm::split_column)
+        return candidate.schedule.rows_per_thread > 1;
+    return false;
   }
 
   /// A float row in one team, where it fits. Doubles are faster in more teams of fewer lanes, with

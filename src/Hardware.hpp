@@ -73,6 +73,9 @@ std::size_t scratch_per_team([[maybe_unused]] const Exec& exec, int teams, int m
   return limit / teams;
 }
 
+/// Bytes of a cache line of GPUs; some have half of it.
+inline constexpr std::int64_t cache_line = 128;
+
 /// Bytes of the last cache before memory.
 template <class Exec>
 std::int64_t last_cache_bytes(const Exec& exec) {
@@ -84,11 +87,14 @@ std::int64_t last_cache_bytes(const Exec& exec) {
     return std::int64_t(8) << 20;
 }
 
-/// An upper bound of the teams that a launch of a split schedule has; those whose lanes work on
-/// rows of their own are large.
+/// The rows that all teams of a multiprocessor have under way where they work on panels of rows.
+inline constexpr int panel_rows_per_multiprocessor = 256;
+
+/// An upper bound of the teams that a launch of a split schedule has, each with `panel` rows.
 template <int panel, class Exec>
 int max_split_teams(const Exec& exec) {
-  constexpr int teams_per_multiprocessor = is_host_space<Exec> ? 1 : panel > 1 ? 2 : 8;
+  constexpr int gpu_teams = panel > 1 ? panel_rows_per_multiprocessor / panel : 8;
+  constexpr int teams_per_multiprocessor = is_host_space<Exec> ? 1 : gpu_teams;
   return std::max(128, teams_per_multiprocessor * multiprocessors(exec));
 }
 

@@ -14,13 +14,14 @@ namespace KokkosSoftmax::Impl {
 template <int threads_, int lanes_, int items_, int width_, Fill fill_, int min_teams_ = 0,
           int rows_per_thread_ = 1>
 struct Shape {
-  static constexpr int threads = threads_;                  ///< team size
-  static constexpr int lanes = lanes_;                      ///< vector length
-  static constexpr int items = items_;                      ///< chunks a lane holds at one time
-  static constexpr int width = width_;                      ///< entries a chunk
-  static constexpr Fill fill = fill_;                       ///< see Tile
-  static constexpr int min_teams = min_teams_;              ///< of LaunchBounds; 0: unbounded
-  static constexpr int rows_per_thread = rows_per_thread_;  ///< `subgroup` alone
+  static constexpr int threads = threads_;      ///< team size
+  static constexpr int lanes = lanes_;          ///< vector length
+  static constexpr int items = items_;          ///< chunks a lane holds at one time
+  static constexpr int width = width_;          ///< entries a chunk
+  static constexpr Fill fill = fill_;           ///< see Tile
+  static constexpr int min_teams = min_teams_;  ///< of LaunchBounds; 0: unbounded
+  /// `subgroup` and, as rows per lane, `split_column` alone
+  static constexpr int rows_per_thread = rows_per_thread_;
 };
 
 template <class... Shapes>
@@ -76,7 +77,7 @@ constexpr bool has_row_in_each_lane(Algorithm algorithm) {
 constexpr std::int64_t register_capacity(const Schedule& s) {
   const std::int64_t share = std::int64_t(s.items) * s.width;
   if (s.algorithm == Algorithm::subgroup) return share * s.vector_length;
-  if (has_row_in_each_lane(s.algorithm)) return share * s.team_size;
+  if (s.algorithm == Algorithm::column) return share * s.team_size;
   return share * s.vector_length * s.team_size;
 }
 

@@ -209,7 +209,12 @@ struct Shapes {
                 Strided<16, 16, 2>, Strided<16, 32, 2>, Narrow>>;
   using LongColumn = ShapeList<Strided<16, 24, 2>>;
   using ReducedColumn = ShapeList<Strided<2, 8, 0>, Strided<8, 8, 4>, Strided<16, 24, 2>>;
-  using SplitColumn = ShapeList<Strided<16, 16, 2>>;
+  /// Several rows a lane, whose loads are neighbours: most lines of rows at odd addresses would be
+  /// read by two vectors otherwise. Doubles have no registers for that, and halves more to compute
+  /// for a byte: they need more lanes.
+  using SplitColumn = std::conditional_t<packs<V> && sizeof(T) == 4,
+                                         ShapeList<Shape<16, 32, 24, 1, Fill::scalar, 1, 4>>,
+                                         ShapeList<Strided<16, 16, 2>>>;
 };
 
 /// For float and double on hosts, where teams of one thread run the GPU schedules for the tests: as

@@ -28,7 +28,9 @@ class ClosedGroups : public ::testing::Test {
                          ShapeOf<1, KokkosSoftmax::Impl::Fill::scalar>,
                          ShapeOf<KokkosSoftmax::Impl::widest<T>, KokkosSoftmax::Impl::Fill::edges>>;
 
-  using Strided = ShapeOf<1, KokkosSoftmax::Impl::Fill::scalar>;
+  using Strided = std::conditional_t<
+      is_host_space<Exec>, Odd,
+      KokkosSoftmax::Impl::Shape<4, 32, 8, 1, KokkosSoftmax::Impl::Fill::scalar, 4, 4>>;
 
   static constexpr std::size_t members = is_host_space<Exec> ? 1 : 13;
   /// As many groups as the workspace has room for.
@@ -61,12 +63,18 @@ class ClosedGroups : public ::testing::Test {
     KokkosSoftmax::Impl::SplitPlan plan;
     plan.groups = groups;
     plan.teams_per_row = static_cast<int>(members);
+    plan.panel = KokkosSoftmax::Impl::make_panel(
+        {.neighbours = static_cast<std::int64_t>(count),
+         .contiguous = true,
+         .entry_bytes = sizeof(T),
+         .most_rows = K::most_rows,
+         .slots = Shape::rows_per_thread * Shape::threads * Shape::lanes});
     KokkosSoftmax::Impl::SplitProblem p{};
     p.row_chunks = KokkosSoftmax::Impl::divide_up(static_cast<std::int64_t>(columns), Shape::width);
-    p.chunk_bytes = Shape::width * static_cast<int>(sizeof(T));
+    p.chunk_bytes = plan.panel.rows * Shape::width * static_cast<int>(sizeof(T));
     plan.chunks_per_team = KokkosSoftmax::Impl::share_chunks(p, plan.teams_per_row);
     plan.rows = static_cast<std::uint32_t>(
-        KokkosSoftmax::Impl::divide_up(static_cast<std::int64_t>(count), K::rows_per_team));
+        KokkosSoftmax::Impl::divide_up(static_cast<std::int64_t>(count), plan.panel.rows));
     plan.patience = 0;
     const auto problem = KokkosSoftmax::Impl::make_row_problem(
         KokkosSoftmax::Impl::strided_array(x_view), KokkosSoftmax::Impl::strided_array(y_view),
@@ -77,7 +85,7 @@ class ClosedGroups : public ::testing::Test {
     Kokkos::parallel_for(
         "Test::closed_groups", policy,
         K{KokkosSoftmax::Impl::KernelArguments<V>(problem, Options{}),
-          KokkosSoftmax::Impl::SplitWorkspaces<Exec, K::rows_per_team>::of(exec), plan});
+          KokkosSoftmax::Impl::SplitWorkspaces<Exec, K::most_rows>::of(exec), plan});
     exec.fence();
     EXPECT_TRUE(check_output(c, sample.rows, sample.expected, in_place ? x : y));
   }
@@ -91,7 +99,7 @@ class ClosedGroups : public ::testing::Test {
         expect_right<Kernel, Shape>(1, columns, 1, in_place);
         expect_right<Kernel, Shape>(29, columns, 7, in_place);
         constexpr int panel =
-            Kernel<Exec, V, KokkosSoftmax::Impl::Operation::softmax, Shape>::rows_per_team;
+            Kernel<Exec, V, KokkosSoftmax::Impl::Operation::softmax, Shape>::most_rows;
         expect_right<Kernel, Shape>(200 * panel - panel / 2, columns, many_groups<panel>(),
                                     in_place);
       }
@@ -125,6 +133,7 @@ TYPED_TEST(ClosedGroups, Held) {
 
 TYPED_TEST(ClosedGroups, Column) {
   using Strided = typename TestFixture::Strided;
+  // 1, 29 and some thousand rows: panels of one row to as many as there can be
   for (const std::size_t columns : {std::size_t(5), std::size_t(1001)})
     TestFixture::template expect_right<KokkosSoftmax::Impl::SplitColumnKernel, Strided>(columns);
 }

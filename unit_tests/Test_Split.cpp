@@ -71,6 +71,52 @@ TYPED_TEST(Split, MoreRowsThanTeams) {
                                  Algorithm::split_column);
 }
 
+// Fewer neighbours than lanes, as many, one more, and numbers that leave a smaller last panel.
+TYPED_TEST(Split, PanelsOfAnyNumberOfRows) {
+  for (const std::size_t rows : {2, 3, 5, 31, 32, 33, 100, 128, 129, 200, 256, 257, 600, 1001})
+    for (const std::size_t columns : {1, 77, 3001})
+      TestFixture::expect_right_on({typename TypeParam::exec{}}, 1, rows, columns,
+                                   Algorithm::split_column);
+}
+
+// Panels run across matrices that lie one behind the other.
+TYPED_TEST(Split, PanelsOfSeveralMatrices) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  constexpr std::size_t matrices = 7, columns = 2050;
+  for (const std::size_t neighbours : {3, 130, 300}) {
+    const auto& sample = normal_sample<T>(matrices * neighbours, columns);
+    const Case c{.extents = {matrices, columns, neighbours},
+                 .options = {.axis = 1, .algorithm = Algorithm::split_column}};
+    Field<T, Exec> x(place_right(c.extents)), y(place_right(c.extents));
+    x.assign(rows_to_tensor(sample.rows.values, c.extents, c.options.axis));
+    softmax(Exec{}, x.template view<Kokkos::LayoutRight, 3, const T>(),
+            y.template view<Kokkos::LayoutRight, 3>(), c.options);
+    Kokkos::fence();
+    EXPECT_TRUE(check_output(c, sample.rows, sample.expected, y)) << neighbours << " neighbours";
+  }
+}
+
+// On GPUs the rule takes split_column for many strided rows too where their columns aren't whole
+// cache lines, if it has been compiled to read such columns in long pieces.
+TYPED_TEST(Split, TakenForFloatsOffTheLines) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  constexpr std::size_t columns = 600;
+  const Options options{.axis = 0};
+  for (const std::size_t rows : {8192, 8193}) {
+    const Extents extents{columns, rows};
+    const Field<T, Exec> x(place_right(extents)), y(place_right(extents));
+    const auto plan = plan_softmax(Exec{}, x.template view<Kokkos::LayoutRight, 2, const T>(),
+                                   y.template view<Kokkos::LayoutRight, 2>(), options);
+    const bool taken = plan.describe().find("split_column{") != std::string::npos;
+    const bool is_float = std::is_same_v<T, float>;
+    EXPECT_EQ(taken, !is_host_space<Exec> && is_float && rows == 8193) << plan.describe();
+  }
+  const auto& sample = normal_sample<T>(is_host_space<Exec> ? 33 : 8193, columns);
+  EXPECT_TRUE(check_matrix<TypeParam>({.options = options}, sample.rows, sample.expected, Exec{}));
+}
+
 // Each launch has other numbers of groups, members and rounds.
 TYPED_TEST(Split, ChangingShapesOnOneInstance) {
   using T = typename TypeParam::value;

@@ -15,17 +15,19 @@
 #include <Tile.hpp>
 #include <algorithm>
 #include <split/Rounds.hpp>
+#include <split/RowStates.hpp>
 
 namespace KokkosSoftmax::Impl {
 
 /// A team whose lanes work on one row together.
 template <class Exec, class V, Operation operation, class Shape>
 class SplitTeam
-    : public SplitRounds<SplitTeam<Exec, V, operation, Shape>, V,
-                         RowGroup<Exec, typename V::Compute, Shape::threads, Shape::lanes>> {
+    : public SplitRounds<
+          SplitTeam<Exec, V, operation, Shape>, V,
+          RowGroup<RowStates<Exec, typename V::Compute, Shape::threads, Shape::lanes>>> {
  public:
   using T = typename V::Compute;
-  using Group = RowGroup<Exec, T, Shape::threads, Shape::lanes>;
+  using Group = RowGroup<RowStates<Exec, T, Shape::threads, Shape::lanes>>;
   using Rounds = SplitRounds<SplitTeam, V, Group>;
   using Piece = TeamTile<V, Shape>;
   using Row = typename Piece::Row;
@@ -115,7 +117,7 @@ class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
           row = next;
           load_and_publish(row, round, this->m_group.claim_row(own_rows));
           const auto gathered = this->m_group.gather(round, this->m_group.look(round));
-          all = gathered.state;
+          all = gathered.all;
           next = gathered.row;
         }
         this->m_group.leave();  // on its way beside the last stores

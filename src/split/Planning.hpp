@@ -8,13 +8,16 @@
 #include <Hardware.hpp>
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <split/Panel.hpp>
 #include <split/RowGroup.hpp>
 
 namespace KokkosSoftmax::Impl {
 
 /// What a split kernel has to divide and to divide it by.
 struct SplitProblem {
-  std::int64_t rows;         // or panels of them, see RowGroup
+  std::int64_t rows;  // or panels of them, see RowGroup
+  Panel panel;
   std::int64_t row_chunks;   // chunks a row
   int chunk_bytes;           // of all rows of a panel
   std::int64_t tile_chunks;  // chunks in the registers of a team
@@ -27,13 +30,10 @@ struct SplitProblem {
 /// A round has a number of 30 bits.
 inline constexpr std::int64_t max_split_rows = std::int64_t(1) << 30;
 
-inline std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
-
-/// Chunks in a cache line. Shares are multiples of it, so that all of them begin at the beginning
-/// of a line where the row does.
+/// The fewest chunks that fill whole cache lines. Shares are multiples of it, so that all of them
+/// begin at the beginning of a line where the row does.
 inline std::int64_t line_chunks(const SplitProblem& p) {
-  constexpr int cache_line = 128;  // bytes
-  return std::max(1, cache_line / p.chunk_bytes);
+  return cache_line / std::gcd(cache_line, p.chunk_bytes);
 }
 
 /// Waiting costs no more than what the work takes alone: as long as one team would need for the
@@ -61,6 +61,7 @@ SplitPlan make_split_plan(const SplitProblem& p, std::int64_t teams_per_row) {
   SplitPlan plan;
   plan.teams_per_row = static_cast<int>(teams_per_row);
   plan.groups = groups_of(p, teams_per_row);
+  plan.panel = p.panel;
   plan.chunks_per_team = share_chunks(p, teams_per_row);
   plan.rows = static_cast<std::uint32_t>(p.rows);
   plan.patience = split_patience<Exec>(p);

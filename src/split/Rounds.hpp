@@ -13,15 +13,16 @@ namespace KokkosSoftmax::Impl {
 
 /// The rounds of a team in its group, whatever a team does with its share of a row. Team, which
 /// derives from it, has
-///   State sum(row)          a lane's state of its share of a row
-///   void write(row, all)    the share's output from the states of all
+///   Brought sum(row)        what the lane brings of its share of a row, see RowStates
+///   void write(row, all)    the share's output from the merged states of all
 /// and brings constants of its own where those here don't hold.
 template <class Team, class V, class Group>
 class SplitRounds {
  public:
   using State = typename Group::State;
+  using Merged = typename Group::Merged;
   using Member = typename Group::Member;
-  static constexpr int rows_per_team = Group::rows_per_team;
+  static constexpr int most_rows = Group::most_rows;      // of a team at one time
   static constexpr int max_members = Group::max_members;  // of a group
   /// Whether a share has to fit what a team can hold on chip.
   static constexpr bool holds_shares = false;
@@ -44,7 +45,7 @@ class SplitRounds {
   KOKKOS_FORCEINLINE_FUNCTION void run() {
     std::uint32_t row = m_group.own_row(0);
     sum_and_publish(row, 0, 0u);
-    State all;
+    Merged all;
     switch (m_group.settle(0, all)) {
       case Group::Outcome::left_out:
         break;
@@ -69,7 +70,7 @@ class SplitRounds {
   static constexpr std::uint32_t own_rows = 3;
 
   /// From the first row on, which is summed and whose states are merged to `all`.
-  KOKKOS_FORCEINLINE_FUNCTION void run_complete(std::uint32_t row, const State& all) {
+  KOKKOS_FORCEINLINE_FUNCTION void run_complete(std::uint32_t row, const Merged& all) {
     std::uint32_t next = m_group.own_row(1);
     std::uint32_t after = m_group.own_row(2);
     if (there(next)) sum_and_publish(next, 1, m_group.claim_row(own_rows));
@@ -82,7 +83,7 @@ class SplitRounds {
                             : m_group.look(round);
       const auto gathered = m_group.gather(round, seen);
       after = gathered.row;
-      team().write(row, gathered.state);
+      team().write(row, gathered.all);
     }
   }
 
@@ -96,7 +97,7 @@ class SplitRounds {
       const bool next_is_own = k + 1 < own;
       sum_and_publish(row, round, next_is_own ? 0u : m_group.claim_row(own));
       const auto gathered = m_group.gather(round, m_group.look(round));
-      team().write(row, gathered.state);
+      team().write(row, gathered.all);
       row = next_is_own ? m_group.own_row(k + 1) : gathered.row;
     }
   }
@@ -116,7 +117,7 @@ class SplitRounds {
                                                                    std::uint32_t round,
                                                                    std::uint32_t claimed,
                                                                    std::uint32_t look_at = 0) {
-    const State mine = team().sum(row);
+    const typename Group::Brought mine = team().sum(row);
     typename Group::Look seen;
     if (look_at != 0) seen = m_group.look(look_at);
     m_group.publish(round, mine, claimed);
@@ -138,7 +139,7 @@ class SplitRounds {
 template <class Team, class V>
 struct SplitKernel {
   static constexpr int max_members = Team::max_members;
-  static constexpr int rows_per_team = Team::rows_per_team;  // at one time
+  static constexpr int most_rows = Team::most_rows;
   static constexpr bool holds_shares = Team::holds_shares;
   static constexpr bool one_row_a_group = Team::one_row_a_group;
 

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// How the lanes of a team are dealt out to neighbouring strided rows.
+
+#include <gtest/gtest.h>
+
+#include <split/Panel.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+using KokkosSoftmax::Impl::make_panel;
+using KokkosSoftmax::Impl::Panel;
+
+Panel panel_of_floats(std::int64_t neighbours, bool contiguous) {
+  return make_panel({.neighbours = neighbours,
+                     .contiguous = contiguous,
+                     .entry_bytes = 4,
+                     .most_rows = 256,
+                     .slots = 2048});
+}
+
+TEST(Panel, TakesContiguousRowsInWholeLines) {
+  for (const std::int64_t neighbours : {2, 3, 5, 31, 64, 100}) {
+    const Panel panel = panel_of_floats(neighbours, true);
+    EXPECT_EQ(panel.rows, neighbours);
+    EXPECT_EQ(panel.rows * panel.sharers * 4 % 128, 0) << neighbours;
+  }
+}
+
+TEST(Panel, HasAllSharersWhereLinesWouldCostTooMany) {
+  for (const std::int64_t neighbours : {33, 129}) {
+    const Panel panel = panel_of_floats(neighbours, true);
+    EXPECT_EQ(panel.rows, neighbours);
+    EXPECT_EQ(panel.sharers, 2048 / neighbours);
+  }
+  EXPECT_EQ(panel_of_floats(3, false).sharers, 2048 / 3);
+}
+
+TEST(Panel, DividesManyNeighboursAlike) {
+  EXPECT_EQ(panel_of_floats(1024, true).rows, 128);
+  EXPECT_EQ(panel_of_floats(1000, true).rows, 256);
+  EXPECT_EQ(panel_of_floats(300, true).rows, 160);  // whole lines of 32
+}
+
+TEST(Panel, FitsTheTeam) {
+  for (const int most_rows : {1, 128, 256})
+    for (const std::int64_t entry_bytes : {2, 4, 8})
+      for (std::int64_t neighbours = 1; neighbours < 3000; ++neighbours)
+        for (const bool contiguous : {false, true}) {
+          const int slots = 2 * most_rows;
+          const Panel panel = make_panel({neighbours, contiguous, entry_bytes, most_rows, slots});
+          ASSERT_GE(panel.rows, 1) << neighbours;
+          ASSERT_LE(panel.rows, most_rows) << neighbours;
+          ASSERT_GE(panel.sharers, 1) << neighbours;
+          ASSERT_LE(panel.sharers * panel.rows, slots) << neighbours;
+        }
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test
