@@ -223,6 +223,22 @@ def ratio_against_columns(plt, results):
     return figure
 
 
+def ratio_against_rows(plt, results):
+    points = sorted(results, key=lambda r: r.M)
+    figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
+    axes.plot([r.M for r in points], [r.gb_per_s / r.copy_gb_per_s for r in points],
+              color="tab:blue", marker=".", linewidth=0.8, label="library")
+    axes.axhline(1, label="copy of the same bytes", **COPY_STYLE)
+    axes.axhline(2 / 3, color="tab:gray", linestyle=":", label="x read twice")
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("M (rows side by side)")
+    axes.set_ylabel("rate / rate of a copy")
+    axes.set_ylim(0, 1.1)
+    axes.grid(True, alpha=0.3)
+    legend_below(figure, axes)
+    return figure
+
+
 # table: (title, drawing function)
 PICTURES = {
     "fused_vs_naive": ("a row kept on chip against one kernel a step, M = 4096",
@@ -232,6 +248,7 @@ PICTURES = {
     "shapes": ("a thread a row against team reductions", panel_for_each_row_count),
     "axis_layout": ("any axis of any layout", bars_for_each_axis),
     "cliffs": ("every width from 2 on, log-spaced", ratio_against_columns),
+    "side_by_side": ("strided rows side by side", ratio_against_rows),
     "own": ("shapes given", bars_for_each_shape),
 }
 
