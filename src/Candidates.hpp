@@ -158,20 +158,22 @@ struct SplitLaunch {
 
   static SplitProblem split_problem(const Call<Exec, V>& call) {
     constexpr int teams = is_host_space<Exec> ? 1 : std::max(1, Shape::min_teams);
+    const int max_teams =
+        std::min(max_split_teams<Kernel::most_rows>(call.exec), multiprocessors(call.exec) * teams);
     const Panel panel =
         make_panel({.neighbours = call.neighbours(),
                     .contiguous = call.problem().x_column_stride == call.neighbours(),
                     .entry_bytes = sizeof(typename V::X),
                     .most_rows = Kernel::most_rows,
-                    .slots = Shape::rows_per_thread * Shape::threads * Shape::lanes});
+                    .slots = Shape::rows_per_thread * Shape::threads * Shape::lanes,
+                    .max_teams = max_teams});
     return {.rows = divide_up(call.problem().rows, panel.rows),
             .panel = panel,
             .row_chunks = divide_up(call.problem().columns, Shape::width),
             .chunk_bytes = panel.rows * Shape::width * static_cast<int>(sizeof(typename V::X)),
             .tile_chunks = register_capacity(schedule) / Shape::width / panel.rows,
             .most_chunks = Kernel::most_chunks(device_limits(call).scratch),
-            .max_teams = std::min(max_split_teams<Kernel::most_rows>(call.exec),
-                                  multiprocessors(call.exec) * teams),
+            .max_teams = max_teams,
             .max_members = Kernel::max_members,
             .cache_bytes = last_cache_bytes(call.exec)};
   }

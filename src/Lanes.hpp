@@ -82,12 +82,16 @@ KOKKOS_FORCEINLINE_FUNCTION T max_over_lanes(const Member& member, T value) {
                                                 [](T a, T b) { return larger(a, b); });
 }
 
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t larger_word(std::uint32_t a, std::uint32_t b) {
+  return a < b ? b : a;
+}
+
 /// The same for words, where fmax would go through floating point.
 template <int lanes, class Member>
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t max_word_over_lanes(const Member& member,
                                                               std::uint32_t word) {
   return combine_over_lanes<lanes, Kokkos::Max<std::uint32_t>>(
-      member, word, [](std::uint32_t a, std::uint32_t b) { return a < b ? b : a; });
+      member, word, [](std::uint32_t a, std::uint32_t b) { return larger_word(a, b); });
 }
 
 template <int lanes, class T, class Member>

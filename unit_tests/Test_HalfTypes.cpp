@@ -70,6 +70,18 @@ TYPED_TEST(HalfTypes, Scale) {
     }
 }
 
+// More strided rows than a team works on at one time; on a GPU, hosts have no schedule for that.
+TYPED_TEST(HalfTypes, SeveralPanels) {
+  const auto& sample = normal_sample<typename TypeParam::x_value>(300, 700);
+  const bool on_gpu = !is_host_space<typename TypeParam::exec>;
+  for (const Function function : all_functions)
+    EXPECT_TRUE(check_matrix<TypeParam>(
+        {.function = function,
+         .options = {.axis = 0,
+                     .algorithm = on_gpu ? Algorithm::split_column : Algorithm::automatic}},
+        sample.rows, sample.expected));
+}
+
 TYPED_TEST(HalfTypes, Ranks) {
   using L = typename TypeParam::layout;
   for (const Function function : all_functions)
@@ -177,7 +189,7 @@ TYPED_TEST(HalfMatrices, EveryAlgorithmScaled) {
     }
 }
 
-// A chunk of x has 8 entries, one of y may need the alignment of 4.
+// Chunks of 8 entries of x, or of 4 with results of float, at addresses that allow them and not.
 TYPED_TEST(HalfMatrices, UnalignedPointers) {
   for (const Algorithm algorithm : all_algorithms)
     for (const std::size_t columns : {7, 32, 100, 129, 1000, 1024, 1025, 4096})

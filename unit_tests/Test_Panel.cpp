@@ -17,7 +17,8 @@ Panel panel_of_floats(std::int64_t neighbours, bool contiguous) {
                      .contiguous = contiguous,
                      .entry_bytes = 4,
                      .most_rows = 256,
-                     .slots = 2048});
+                     .slots = 2048,
+                     .max_teams = 132});
 }
 
 TEST(Panel, TakesContiguousRowsInWholeLines) {
@@ -39,8 +40,17 @@ TEST(Panel, HasAllSharersWhereLinesWouldCostTooMany) {
 
 TEST(Panel, DividesManyNeighboursAlike) {
   EXPECT_EQ(panel_of_floats(1024, true).rows, 128);
-  EXPECT_EQ(panel_of_floats(1000, true).rows, 256);
-  EXPECT_EQ(panel_of_floats(300, true).rows, 160);  // whole lines of 32
+  EXPECT_EQ(panel_of_floats(1000, true).rows, 256);  // four, of whole sectors of 8
+  EXPECT_EQ(panel_of_floats(300, true).rows, 152);
+}
+
+// So many rows that there are about as many panels as teams: smaller ones leave fewer teams idle.
+TEST(Panel, OccupiesTheDevice) {
+  for (const std::int64_t neighbours : {11521, 17001, 20001, 33793, 34001, 100001}) {
+    const int rows = panel_of_floats(neighbours, false).rows;
+    const std::int64_t panels = (neighbours + rows - 1) / rows;
+    EXPECT_GT(KokkosSoftmax::Impl::occupied_by(panels, 132), 0.85) << neighbours << ": " << rows;
+  }
 }
 
 TEST(Panel, FitsTheTeam) {
@@ -49,7 +59,8 @@ TEST(Panel, FitsTheTeam) {
       for (std::int64_t neighbours = 1; neighbours < 3000; ++neighbours)
         for (const bool contiguous : {false, true}) {
           const int slots = 2 * most_rows;
-          const Panel panel = make_panel({neighbours, contiguous, entry_bytes, most_rows, slots});
+          const Panel panel =
+              make_panel({neighbours, contiguous, entry_bytes, most_rows, slots, 132});
           ASSERT_GE(panel.rows, 1) << neighbours;
           ASSERT_LE(panel.rows, most_rows) << neighbours;
           ASSERT_GE(panel.sharers, 1) << neighbours;

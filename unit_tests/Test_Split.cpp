@@ -69,6 +69,23 @@ TYPED_TEST(Split, MoreRowsThanTeams) {
   for (const std::size_t rows : {700, 20000})
     TestFixture::expect_right_on({typename TypeParam::exec{}}, 1, rows, 401,
                                  Algorithm::split_column);
+  if (!is_host_space<typename TypeParam::exec>)  // so many that groups claim panels
+    TestFixture::expect_right_on({typename TypeParam::exec{}}, 1, 180001, 37,
+                                 Algorithm::split_column);
+}
+
+// Each member of a group finds a slightly larger maximum than the one before: the roundings of
+// many like exponentials must not add up.
+TYPED_TEST(Split, SlowlyAscendingPanel) {
+  using T = typename TypeParam::value;
+  // A host's team rescales its sum after every tile, of few entries: those roundings do add up.
+  const std::size_t columns = is_host_space<typename TypeParam::exec> ? 640 : 6400;
+  auto rows = normal_rows<T>(255, columns);
+  for (std::size_t i = 0; i < rows.values.size(); ++i)
+    rows.values[i] = static_cast<T>(0.78) * static_cast<T>(i % columns) / T(6400);
+  EXPECT_TRUE(
+      check_matrix<TypeParam>({.options = {.axis = 0, .algorithm = Algorithm::split_column}}, rows,
+                              reference(rows), typename TypeParam::exec{}));
 }
 
 // Fewer neighbours than lanes, as many, one more, and numbers that leave a smaller last panel.

@@ -26,18 +26,41 @@ struct PanelProblem {
   bool contiguous;  // the first row's next entry follows the last row's
   std::int64_t entry_bytes;
   int most_rows;
-  int slots;  // of a team
+  int slots;      // of a team
+  int max_teams;  // resident at one time
 };
 
+/// The part of the device that so many panels occupy, each divided over a whole number of teams.
+inline double occupied_by(std::int64_t panels, int max_teams) {
+  if (panels <= max_teams) return static_cast<double>(panels * (max_teams / panels)) / max_teams;
+  return static_cast<double>(panels) /
+         static_cast<double>(divide_up(panels, max_teams) * max_teams);
+}
+
 /// Pieces of memory that don't begin where a cache line does have parts of lines at both ends: they
-/// should be long. All that is contiguous is best taken as one piece.
+/// should be long, and begin where a sector does if they can. All that is contiguous is best taken
+/// as one piece. Smaller panels where they occupy more of the device.
 inline int panel_rows(const PanelProblem& p) {
   const std::int64_t line = cache_line / p.entry_bytes;
-  const bool aligned = p.neighbours % line == 0;
-  const std::int64_t most = aligned ? std::max(1, p.most_rows / 2) : p.most_rows;
-  const std::int64_t panels = divide_up(p.neighbours, most);
-  const std::int64_t rows = divide_up(p.neighbours, panels);
-  return static_cast<int>(panels == 1 ? rows : std::min(divide_up(rows, line) * line, most));
+  const bool in_lines = p.neighbours % line == 0;
+  const std::int64_t most = in_lines ? std::max(1, p.most_rows / 2) : p.most_rows;
+  if (p.neighbours <= most) return static_cast<int>(p.neighbours);
+  const std::int64_t step = in_lines ? line : line / 4;
+  const auto rows_of = [&](std::int64_t panels) {
+    return std::min(divide_up(divide_up(p.neighbours, panels), step) * step, most);
+  };
+  constexpr double worth_it = 0.05;
+  const std::int64_t fewest = divide_up(p.neighbours, most);
+  std::int64_t best_rows = rows_of(fewest);
+  double best = occupied_by(divide_up(p.neighbours, best_rows), p.max_teams);
+  const std::int64_t tries = std::min<std::int64_t>(fewest, 2 * p.max_teams);
+  for (std::int64_t panels = fewest + 1; panels <= fewest + tries; ++panels) {
+    const double occupied = occupied_by(divide_up(p.neighbours, rows_of(panels)), p.max_teams);
+    if (occupied < best + worth_it) continue;
+    best_rows = rows_of(panels);
+    best = occupied;
+  }
+  return static_cast<int>(best_rows);
 }
 
 /// As many sharers as there are slots for. Where memory is contiguous rather a few less, so that

@@ -91,7 +91,7 @@ class PanelStates {
 
   template <class Read>
   KOKKOS_FORCEINLINE_FUNCTION void look_at_some(int members, const Read& read, Look& seen) const {
-    constexpr int at_a_time = 4;  // so that few wait for one another
+    constexpr int at_a_time = 8;  // so that few wait for one another
     const int looker = number() / m_panel.rows;
     const int row = number() % m_panel.rows;
     for (int first = looker; first < members; first += at_a_time * lookers()) {
@@ -101,10 +101,24 @@ class PanelStates {
         const int member = first + k * lookers();
         if (member < members && !read(member, row, message[k])) seen.there = false;
       }
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < at_a_time; ++k) seen.part.state.merge(message[k].state);
+      merge(seen.part.state, message);
       if (first == 0) seen.part.row = message[0].row;
     }
+  }
+
+  /// As merge_over_lanes the largest reference first: one by one the roundings of many like
+  /// exponentials would add up, where each message's maximum is a bit larger than the one before.
+  template <int count>
+  KOKKOS_FORCEINLINE_FUNCTION static void merge(State& state,
+                                                const RoundMessage<T> (&message)[count]) {
+    T max = state.max;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < count; ++k) max = larger(max, message[k].state.max);
+    T sum = state.sum * rescaling(state.max, max);
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < count; ++k)
+      sum += message[k].state.sum * rescaling(message[k].state.max, max);
+    state = {max, sum};
   }
 
   /// Merges the first `count` states of each row, of `each` a lane, into the first one, in a tree

@@ -7,6 +7,7 @@
 /// team waits without bound only for teams that have started, and a group that isn't complete after
 /// a bounded wait is closed with the members it has.
 
+#include <Chunk.hpp>
 #include <RowReduction.hpp>
 #include <split/Message.hpp>
 #include <split/SplitPlan.hpp>
@@ -215,7 +216,11 @@ class RowGroup {
     if (m_lane == 0) found(m_member.team_rank()) = closed_word;
     if (is_first()) found(threads) = m_arrival;
     m_member.team_barrier();
-    closed_word = max_word_over_lanes<lanes>(m_member, m_lane < threads ? found(m_lane) : 0u);
+    closed_word = 0u;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int t = 0; t < threads; t += lanes)
+      if (t + m_lane < threads) closed_word = larger_word(closed_word, found(t + m_lane));
+    closed_word = max_word_over_lanes<lanes>(m_member, closed_word);
     const std::uint32_t arrival = found(threads);
     m_member.team_barrier();
     if (closed_word == 0u) return Outcome::complete;

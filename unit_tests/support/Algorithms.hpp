@@ -27,7 +27,7 @@ bool must_serve(Algorithm algorithm, Function function, std::size_t columns, boo
   if (on_host && !packs) return algorithm == Algorithm::host || algorithm == Algorithm::automatic;
   switch (algorithm) {
     case Algorithm::packed:
-      return packs && !strided && columns <= (on_host ? 16 : 33);
+      return packs && !strided && columns <= (on_host ? 64 : 33);
     case Algorithm::split:
       return !strided && function != Function::logsumexp && (!on_host || columns <= 16);
     case Algorithm::split_online:
