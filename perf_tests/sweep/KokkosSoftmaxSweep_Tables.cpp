@@ -98,9 +98,9 @@ Table side_by_side(PointSet points) {
   const bool host = points == PointSet::host;
   const std::int64_t elements = std::int64_t(1) << (host ? 21 : 27);
   const std::vector<std::int64_t> few = {3, 33, 128, 1000};
-  const std::vector<std::int64_t> all = {2,    3,    5,    8,    16,   31,   32,  33,
-                                         48,   64,   100,  128,  129,  200,  256, 1000,
-                                         1001, 1024, 2048, 3000, 8193, 32769};
+  const std::vector<std::int64_t> all = {2,    3,    5,    8,    16,   31,    32,   33,
+                                         48,   64,   100,  128,  129,  200,   256,  1000,
+                                         1001, 1024, 2048, 3000, 8193, 17001, 32769};
   Table table{"side_by_side", "M rows side by side, the same number of entries", {"library"}, {}};
   for (const std::int64_t rows : host ? few : all)
     table.shapes.push_back({{elements / rows, rows}, 0, Layout::right});
