@@ -41,26 +41,24 @@ inline double occupied_by(std::int64_t panels, int max_teams) {
 /// should be long, and begin where a sector does if they can. All that is contiguous is best taken
 /// as one piece. Smaller panels where they occupy more of the device.
 inline int panel_rows(const PanelProblem& p) {
+  if (p.most_rows == 1) return 1;
   const std::int64_t line = cache_line / p.entry_bytes;
   const bool in_lines = p.neighbours % line == 0;
-  const std::int64_t most = in_lines ? std::max(1, p.most_rows / 2) : p.most_rows;
+  const std::int64_t most = in_lines ? p.most_rows / 2 : p.most_rows;
   if (p.neighbours <= most) return static_cast<int>(p.neighbours);
   const std::int64_t step = in_lines ? line : line / 4;
   const auto rows_of = [&](std::int64_t panels) {
     return std::min(divide_up(divide_up(p.neighbours, panels), step) * step, most);
   };
-  constexpr double worth_it = 0.05;
   const std::int64_t fewest = divide_up(p.neighbours, most);
-  std::int64_t best_rows = rows_of(fewest);
-  double best = occupied_by(divide_up(p.neighbours, best_rows), p.max_teams);
-  const std::int64_t tries = std::min<std::int64_t>(fewest, 2 * p.max_teams);
-  for (std::int64_t panels = fewest + 1; panels <= fewest + tries; ++panels) {
-    const double occupied = occupied_by(divide_up(p.neighbours, rows_of(panels)), p.max_teams);
-    if (occupied < best + worth_it) continue;
-    best_rows = rows_of(panels);
-    best = occupied;
-  }
-  return static_cast<int>(best_rows);
+  // as many panels as leave each of them as many teams, or as are taken in the same time
+  const std::int64_t full = fewest <= p.max_teams ? p.max_teams / (p.max_teams / fewest)
+                                                  : divide_up(fewest, p.max_teams) * p.max_teams;
+  const auto occupied = [&](std::int64_t panels) {
+    return occupied_by(divide_up(p.neighbours, rows_of(panels)), p.max_teams);
+  };
+  constexpr double worth_it = 0.05;
+  return static_cast<int>(rows_of(occupied(full) < occupied(fewest) + worth_it ? fewest : full));
 }
 
 /// As many sharers as there are slots for. Where memory is contiguous rather a few less, so that
