@@ -213,13 +213,9 @@ def ratio_against_columns(plt, results):
     axes.plot([points[i].N for i in cliffs], [ratios[i] for i in cliffs], "o", color="tab:red",
               markersize=7, fillstyle="none",
               label=f"more than 15 % slower a byte than the width before ({len(cliffs)})")
-    axes.axhline(1, label="copy of the same bytes", **COPY_STYLE)
     axes.set_xscale("log")
     axes.set_xlabel("N (columns)")
-    axes.set_ylabel("rate / rate of a copy")
-    axes.set_ylim(0, 1.1)
-    axes.grid(True, alpha=0.3)
-    legend_below(figure, axes)
+    finish_ratios(figure, axes)
     return figure
 
 
@@ -228,15 +224,19 @@ def ratio_against_rows(plt, results):
     figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
     axes.plot([r.M for r in points], [r.gb_per_s / r.copy_gb_per_s for r in points],
               color="tab:blue", marker=".", linewidth=0.8, label="library")
-    axes.axhline(1, label="copy of the same bytes", **COPY_STYLE)
     axes.axhline(2 / 3, color="tab:gray", linestyle=":", label="x read twice")
     axes.set_xscale("log", base=2)
     axes.set_xlabel("M (rows side by side)")
+    finish_ratios(figure, axes)
+    return figure
+
+
+def finish_ratios(figure, axes):
+    axes.axhline(1, label="copy of the same bytes", **COPY_STYLE)
     axes.set_ylabel("rate / rate of a copy")
     axes.set_ylim(0, 1.1)
     axes.grid(True, alpha=0.3)
     legend_below(figure, axes)
-    return figure
 
 
 # table: (title, drawing function)
