@@ -10,6 +10,7 @@
 #include <Kokkos_Core.hpp>
 #include <cstring>
 #include <limits>
+#include <support/Memory.hpp>
 #include <support/Placement.hpp>
 #include <type_traits>
 #include <utility>
@@ -57,9 +58,8 @@ class Field {
   explicit Field(Placement placement)
       : m_placement(std::move(placement)),
         m_addresses(m_placement.addresses()),
-        m_memory(Kokkos::view_alloc("KokkosSoftmaxTest::Field", Kokkos::WithoutInitializing),
-                 2 * guard + m_placement.offset + m_placement.span()),
-        m_image(m_memory.extent(0)) {
+        m_image(2 * guard + m_placement.offset + m_placement.span()),
+        m_memory(m_image.size() * sizeof(T)) {
     fill(std::vector<T>{}, poison<T>);
   }
 
@@ -101,7 +101,7 @@ class Field {
           data(), Impl::make_layout<Layout>(m_placement));
   }
 
-  T* data() const { return m_memory.data() + begin(); }
+  T* data() const { return reinterpret_cast<T*>(m_memory.data()) + begin(); }
 
  private:
   static constexpr std::size_t guard = 64;
@@ -113,12 +113,12 @@ class Field {
     m_image.assign(m_image.size(), elsewhere);
     for (std::size_t i = 0; i < values.size(); ++i)
       m_image[begin() + m_addresses[i]] = static_cast<T>(values[i]);
-    Kokkos::deep_copy(m_memory, HostView<const T>(m_image.data(), m_image.size()));
+    m_memory.assign(m_image.data());
   }
 
   std::vector<T> read_image() const {
-    std::vector<T> image(m_memory.extent(0));
-    Kokkos::deep_copy(HostView<T>(image.data(), image.size()), m_memory);
+    std::vector<T> image(m_image.size());
+    m_memory.read(image.data());
     return image;
   }
 
@@ -126,13 +126,10 @@ class Field {
     return std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
   }
 
-  template <class Value>
-  using HostView = Kokkos::View<Value*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-
   Placement m_placement;
   std::vector<std::size_t> m_addresses;
-  Kokkos::View<T*, Device> m_memory;
   std::vector<T> m_image;  // what the memory held after the last assignment
+  Memory<Device> m_memory;
 };
 
 }  // namespace KokkosSoftmax::Test
