@@ -31,6 +31,7 @@ enum class Algorithm {
   online,           ///< chunks with rescaling of (max, sum); the second pass runs backwards
   split,            ///< registers and scratch of many teams, which exchange (max, sum)
   split_online,     ///< the same with chunks and rescaling, for rows of any length
+  cluster,          ///< registers and shared memory of a cluster of thread blocks; CUDA from 9.0 on
   column,           ///< reduction along a strided axis, coalesced over the rows beside it
   split_column,     ///< the same by many teams, which exchange (max, sum)
   host              ///< host execution spaces: threads over rows, wide rows split over threads
@@ -58,6 +59,8 @@ constexpr std::string_view to_string(Algorithm algorithm) {
       return "split";
     case Algorithm::split_online:
       return "split_online";
+    case Algorithm::cluster:
+      return "cluster";
     case Algorithm::column:
       return "column";
     case Algorithm::split_column:

@@ -81,9 +81,10 @@ typedef enum kokkossoftmax_algorithm {
   KOKKOSSOFTMAX_ALGORITHM_ONLINE = 5,           ///< chunks with rescaling of (max, sum)
   KOKKOSSOFTMAX_ALGORITHM_SPLIT = 6,            ///< a row over many teams, in their registers
   KOKKOSSOFTMAX_ALGORITHM_SPLIT_ONLINE = 7,     ///< a row over many teams, in chunks
-  KOKKOSSOFTMAX_ALGORITHM_COLUMN = 8,           ///< along a strided axis
-  KOKKOSSOFTMAX_ALGORITHM_SPLIT_COLUMN = 9,     ///< the same, with the columns over many teams
-  KOKKOSSOFTMAX_ALGORITHM_HOST = 10             ///< threads over rows, on host execution spaces
+  KOKKOSSOFTMAX_ALGORITHM_CLUSTER = 8,          ///< a row over a cluster of thread blocks, on CUDA
+  KOKKOSSOFTMAX_ALGORITHM_COLUMN = 9,           ///< along a strided axis
+  KOKKOSSOFTMAX_ALGORITHM_SPLIT_COLUMN = 10,    ///< the same, with the columns over many teams
+  KOKKOSSOFTMAX_ALGORITHM_HOST = 11             ///< threads over rows, on host execution spaces
 } kokkossoftmax_algorithm;
 
 /// The largest rank of x.

@@ -8,10 +8,10 @@
 
 #include <Call.hpp>
 #include <Hardware.hpp>
+#include <Labels.hpp>
 #include <Shapes.hpp>
 #include <algorithm>
 #include <array>
-#include <impl/KokkosSoftmax_Launch.hpp>
 #include <schedules/Column.hpp>
 #include <schedules/FusedRegisters.hpp>
 #include <schedules/FusedScratch.hpp>
@@ -23,23 +23,13 @@
 #include <schedules/SplitColumn.hpp>
 #include <schedules/Subgroup.hpp>
 #include <split/Planning.hpp>
-#include <string>
 #include <type_traits>
+#if defined(KOKKOS_ENABLE_CUDA)
+#include <clusters/ClusterKernel.hpp>
+#include <clusters/ClusterLaunch.hpp>
+#endif
 
 namespace KokkosSoftmax::Impl {
-
-/// "KokkosSoftmax::softmax[online]"; made once, as a call makes no allocation.
-template <Operation operation>
-const std::string& kernel_label(Algorithm algorithm) {
-  static const auto labels = [] {
-    std::array<std::string, static_cast<int>(last_algorithm) + 1> names;
-    for (int a = 0; a < static_cast<int>(names.size()); ++a)
-      names[a] = std::string("KokkosSoftmax::") + to_string(operation) + "[" +
-                 std::string(to_string(static_cast<Algorithm>(a))) + "]";
-    return names;
-  }();
-  return labels[static_cast<int>(algorithm)];
-}
 
 /// What the rule takes a candidate for; tuning tables and searches take all.
 enum class Use { any_rows, few_rows, none };
@@ -227,6 +217,7 @@ class CandidateLists {
         of_held<split, SplitLaunch, SplitHeldKernel>(typename S::Split{}),
         of_split<split_online, SplitOnlineKernel, FewerItems, FewerTeams>(
             typename S::SplitOnline{}),
+        of_clusters(typename S::Cluster{}),
         of_held<column, TeamLaunch, ColumnHeldKernel>(typename S::ColumnHeld{}),
         of<column, ColumnKernel, MoreThreads, FewerItems, MoreItems, FewerTeams, MoreTeams>(
             std::conditional_t<operation == Operation::logsumexp, typename S::ReducedColumn,
@@ -294,6 +285,16 @@ class CandidateLists {
             template <class> class... Change, class... InRule>
   static constexpr auto of_split(ShapeList<InRule...> list) {
     return launched_by<algorithm, SplitLaunch, Kernel, Change...>(list);
+  }
+
+  /// What Kokkos has no policy for.
+  template <class... InRule>
+  static constexpr auto of_clusters([[maybe_unused]] ShapeList<InRule...> list) {
+#if defined(KOKKOS_ENABLE_CUDA)
+    return of_held<Algorithm::cluster, ClusterLaunch, ClusterKernel>(list);
+#else
+    return std::array<Entry, 0>{};
+#endif
   }
 
   static constexpr auto of_host() {

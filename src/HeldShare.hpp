@@ -18,13 +18,13 @@ template <class Exec, class V, Operation operation, class Shape>
 class HeldShare {
  public:
   using T = typename V::Compute;
-  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Piece = TeamTile<V, Shape>;
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
 
   /// For shares of up to `chunks` chunks.
+  template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION HeldShare(const Member& member, std::int64_t chunks)
       : m_parked(static_cast<int>(parked(chunks))),
         m_places(member.team_scratch(0), m_parked),

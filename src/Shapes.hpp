@@ -186,6 +186,15 @@ struct Shapes {
       ShapeList<Part<16, 4, Fill::guarded, 2>, Part<16, 4, Fill::edges, online_teams>,
                 Part<16, 8, Fill::scalar, online_teams>>;
 
+  /// Half types are more to compute for a byte, and fill the tiles of small teams better; their
+  /// rows of odd lengths would need too many registers. Aligned doubles are as fast in `split`.
+  using ClusterOfFloats = ShapeList<Part<16, 8, Fill::guarded, 2>, Part<16, 7, Fill::edges, 2>>;
+  using ClusterOfHalfs = ShapeList<Part<8, 8, Fill::guarded, 4>, Part<16, 8, Fill::guarded, 2>>;
+  using Cluster = std::conditional_t<
+      !is_cuda<Exec>, ShapeList<>,
+      std::conditional_t<sizeof(T) == 8, ShapeList<OddPart<5, 8, 4>>,
+                         std::conditional_t<packs<V>, ClusterOfFloats, ClusterOfHalfs>>>;
+
   /// Doubles have more temporaries, and twice as much of a row in the same registers.
   using Scratch = std::conditional_t<sizeof(X) == 2, Part<16, 8, Fill::guarded, 2>,
                                      Part<12, 10, Fill::guarded, 2>>;
@@ -243,6 +252,7 @@ struct HostShapes {
   using LongColumn = ShapeList<Shape<1, 1, 4, 1, Fill::scalar>>;
   using ReducedColumn = LongColumn;
   using SplitColumn = LongColumn;
+  using Cluster = ShapeList<>;
 };
 
 /// For half types on hosts, which are computed by the host's algorithm alone.
@@ -261,6 +271,7 @@ struct NoShapes {
   using LongColumn = ShapeList<>;
   using ReducedColumn = ShapeList<>;
   using SplitColumn = ShapeList<>;
+  using Cluster = ShapeList<>;
 };
 
 template <class Exec, class V>

@@ -4,6 +4,7 @@
 // the project's labels, without fences and, after the first call, without allocations.
 
 #include <support/Check.hpp>
+#include <support/Devices.hpp>
 #include <support/Recorder.hpp>
 
 namespace KokkosSoftmax::Test {
@@ -110,9 +111,13 @@ TYPED_TEST(Instances, ForcedAlgorithmIsOneKernel) {
       {Algorithm::packed, {5000, 15}, 1},         {Algorithm::split_online, {3, 100003}, 1},
       {Algorithm::subgroup, {5000, 15}, 1},       {Algorithm::fused_registers, {127, 15}, 1},
       {Algorithm::fused_scratch, {127, 1025}, 1}, {Algorithm::online, {3, 32769}, 1},
+      {Algorithm::cluster, {3, 100003}, 1},       {Algorithm::cluster, {3, 100000}, 1},
       {Algorithm::column, {1025, 127}, 0},        {Algorithm::split_column, {1025, 127}, 0}};
   for (const auto& c : calls)
     for (const Function function : all_functions) {
+      if (c.algorithm == Algorithm::cluster &&
+          (!has_clusters(typename TypeParam::exec{}) || function == Function::logsumexp))
+        continue;  // which refuse it, see Test_Algorithms
       const Options options{.axis = c.axis, .algorithm = c.algorithm};
       const Events events =
           TestFixture::second_call(typename TypeParam::exec{}, function, c.extents, options);

@@ -72,7 +72,8 @@ class Schedules : public ::testing::Test {
   /// Special values in one tile, and what another makes of them.
   static bool has_tiles(Algorithm algorithm) {
     using enum Algorithm;
-    for (const Algorithm a : {fused_scratch, online, split, split_online, column, split_column})
+    for (const Algorithm a :
+         {fused_scratch, online, split, split_online, cluster, column, split_column})
       if (a == algorithm) return true;
     return false;
   }

@@ -15,8 +15,8 @@ OPERATIONS = {"softmax": 0, "log_softmax": 1, "logsumexp": 2}
 TYPES = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3}
 EMPTY_ROWS = {"nan": 0, "zero": 1}
 ALGORITHMS = {"automatic": 0, "packed": 1, "subgroup": 2, "fused_registers": 3, "fused_scratch": 4,
-              "online": 5, "split": 6, "split_online": 7, "column": 8, "split_column": 9,
-              "host": 10}
+              "online": 5, "split": 6, "split_online": 7, "cluster": 8, "column": 9,
+              "split_column": 10, "host": 11}
 STATUSES = {1: "invalid argument", 2: "unsupported", 3: "not initialized", 4: "failure"}
 
 # Where the elements are: address, one of TYPES, extents, strides in elements.

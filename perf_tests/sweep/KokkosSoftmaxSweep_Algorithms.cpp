@@ -15,8 +15,8 @@ using KokkosSoftmax::Algorithm;
 constexpr std::array library_algorithms = {
     Algorithm::automatic,       Algorithm::packed,        Algorithm::subgroup,
     Algorithm::fused_registers, Algorithm::fused_scratch, Algorithm::online,
-    Algorithm::split,           Algorithm::split_online,  Algorithm::column,
-    Algorithm::split_column,    Algorithm::host};
+    Algorithm::split,           Algorithm::split_online,  Algorithm::cluster,
+    Algorithm::column,          Algorithm::split_column,  Algorithm::host};
 
 std::string name_of(Algorithm algorithm) {
   return algorithm == Algorithm::automatic ? "library"

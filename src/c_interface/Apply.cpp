@@ -31,6 +31,7 @@ static_assert(same(Algorithm::automatic, KOKKOSSOFTMAX_ALGORITHM_AUTOMATIC) &&
               same(Algorithm::fused_scratch, KOKKOSSOFTMAX_ALGORITHM_FUSED_SCRATCH) &&
               same(Algorithm::online, KOKKOSSOFTMAX_ALGORITHM_ONLINE) &&
               same(Algorithm::column, KOKKOSSOFTMAX_ALGORITHM_COLUMN) &&
+              same(Algorithm::cluster, KOKKOSSOFTMAX_ALGORITHM_CLUSTER) &&
               same(Algorithm::split_column, KOKKOSSOFTMAX_ALGORITHM_SPLIT_COLUMN) &&
               same(Algorithm::host, KOKKOSSOFTMAX_ALGORITHM_HOST));
 

@@ -12,7 +12,7 @@ template <class Exec, class V, Operation operation, class Shape>
 struct FusedScratchKernel {
   using T = typename V::Compute;
   using Share = HeldShare<Exec, V, operation, Shape>;
-  using Member = typename Share::Member;
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Output = typename Share::Output;
   static constexpr int rows_per_team = 1;
 

@@ -5,14 +5,13 @@
 /// \file
 /// Panels: neighbouring strided rows that a team works on at one time.
 
+#include <DivideUp.hpp>
 #include <Hardware.hpp>
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
 
 namespace KokkosSoftmax::Impl {
-
-inline std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// How the slots of a team (loads that its lanes have in a row) are dealt out to rows.
 struct Panel {

@@ -9,14 +9,15 @@
 #include <stdexcept>
 #include <string>
 #include <support/Check.hpp>
+#include <support/Devices.hpp>
 
 namespace KokkosSoftmax::Test {
 
-inline constexpr Algorithm all_algorithms[] = {Algorithm::packed,          Algorithm::subgroup,
-                                               Algorithm::fused_registers, Algorithm::fused_scratch,
-                                               Algorithm::online,          Algorithm::split,
-                                               Algorithm::split_online,    Algorithm::column,
-                                               Algorithm::split_column,    Algorithm::host};
+inline constexpr Algorithm all_algorithms[] = {
+    Algorithm::packed,        Algorithm::subgroup, Algorithm::fused_registers,
+    Algorithm::fused_scratch, Algorithm::online,   Algorithm::split,
+    Algorithm::split_online,  Algorithm::cluster,  Algorithm::column,
+    Algorithm::split_column,  Algorithm::host};
 
 /// The least that each algorithm serves: dense matrices whose rows are contiguous or, for
 /// `strided`, whose columns are.
@@ -32,6 +33,9 @@ bool must_serve(Algorithm algorithm, Function function, std::size_t columns, boo
       return !strided && function != Function::logsumexp && (!on_host || columns <= 16);
     case Algorithm::split_online:
       return !strided;
+    case Algorithm::cluster:
+      return has_clusters(typename C::exec{}) && packs && !strided &&
+             function != Function::logsumexp;
     case Algorithm::subgroup:
       return !strided && columns <= (on_host ? 16 : 33);
     case Algorithm::fused_registers:

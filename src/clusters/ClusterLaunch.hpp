@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_CLUSTERS_CLUSTERLAUNCH_HPP
+#define KOKKOSSOFTMAX_SRC_CLUSTERS_CLUSTERLAUNCH_HPP
+
+/// \file
+/// The launch of a kernel in clusters of thread blocks, which Kokkos has no policy for.
+
+#include <Call.hpp>
+#include <DivideUp.hpp>
+#include <Labels.hpp>
+#include <algorithm>
+#include <array>
+#include <clusters/ClusterMember.hpp>
+#include <clusters/ClusterPlan.hpp>
+#include <mutex>
+#include <stdexcept>
+
+namespace KokkosSoftmax::Impl {
+
+/// Empty where it is compiled for a GPU without clusters; nobody launches it there.
+template <class Kernel>
+__global__ void __launch_bounds__(Kernel::team_lanes, Kernel::min_teams)
+    run_in_clusters([[maybe_unused]] const __grid_constant__ Kernel kernel,
+                    [[maybe_unused]] int scratch_bytes) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  extern __shared__ __align__(16) unsigned char scratch[];
+  kernel(ClusterMember(scratch, scratch_bytes));
+#endif
+}
+
+/// A launch of so many clusters of so many teams, on an instance's stream.
+struct ClusterConfig {
+  cudaLaunchConfig_t config{};
+  cudaLaunchAttribute size{};
+
+  ClusterConfig(const Kokkos::Cuda& exec, dim3 team, int clusters, int teams, int scratch_bytes) {
+    size.id = cudaLaunchAttributeClusterDimension;
+    size.val.clusterDim = {static_cast<unsigned>(teams), 1, 1};
+    config.gridDim = dim3(static_cast<unsigned>(clusters * teams));
+    config.blockDim = team;
+    config.dynamicSmemBytes = static_cast<std::size_t>(scratch_bytes);
+    config.stream = exec.cuda_stream();
+    config.attrs = &size;
+    config.numAttrs = teams > 1 ? 1 : 0;  // one is a thread block as any other
+  }
+  ClusterConfig(const ClusterConfig&) = delete;  // it points into itself
+  ClusterConfig& operator=(const ClusterConfig&) = delete;
+};
+
+/// How a kernel with the constants of a Shape is launched in clusters.
+template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
+struct ClusterLaunch {
+  static bool fits_device(const Call<Exec, V>& call) {
+    const ClusterLimits& limits = device_limits(call.exec);
+    return !call.options.reproducible && limits.max_teams > 0 &&
+           fewest_teams(cluster_problem(call), limits) <= limits.max_teams;
+  }
+
+  static void prepare(const Exec&) {}
+
+  /// One launch, or several where there are more teams than a launch can have.
+  static void launch(const Call<Exec, V>& call) {
+    const ClusterPlan plan = make_cluster_plan(cluster_problem(call), device_limits(call.exec));
+    const auto scratch = static_cast<int>(Kernel::scratch_bytes(plan.chunks_per_team));
+    const std::int64_t max_clusters = (std::int64_t(1) << 30) / plan.teams;
+    Kernel kernel{call.arguments, plan.chunks_per_team};
+    for (; kernel.arguments.first_row < call.problem().rows;
+         kernel.arguments.first_row += max_clusters) {
+      const std::int64_t rows = call.problem().rows - kernel.arguments.first_row;
+      const auto clusters = static_cast<int>(std::min(rows, max_clusters));
+      const ClusterConfig cluster(call.exec, team, clusters, plan.teams, scratch);
+      const LabelledKernel label(call.exec, kernel_label<operation>(algorithm));
+      throw_if_failed(
+          cudaLaunchKernelEx(&cluster.config, run_in_clusters<Kernel>, kernel, scratch));
+    }
+  }
+
+ private:
+  static constexpr dim3 team{Shape::lanes, Shape::threads, 1};
+
+  static ClusterProblem cluster_problem(const Call<Exec, V>& call) {
+    const std::int64_t chunks = divide_up(call.problem().columns, Shape::width);
+    return {.row_chunks = std::max<std::int64_t>(1, chunks),
+            .chunk_bytes = Shape::width * static_cast<int>(sizeof(typename V::X)),
+            .tile_chunks = Kernel::Share::Piece::chunks};
+  }
+
+  /// Asked once for a kernel and a device, as it takes longer than a launch. The device has become
+  /// the thread's, as it does where Kokkos launches.
+  static const ClusterLimits& device_limits(const Exec& exec) {
+    constexpr std::size_t max_devices = 64;
+    static std::array<std::once_flag, max_devices> asked;
+    static std::array<ClusterLimits, max_devices> limits;
+    const auto device = static_cast<std::size_t>(exec.cuda_device()) % max_devices;
+    cudaSetDevice(exec.cuda_device());
+    std::call_once(asked[device], [&] { limits[device] = ask_device(exec); });
+    return limits[device];
+  }
+
+  static ClusterLimits ask_device(const Exec& exec) {
+    const cudaDeviceProp& device = exec.cuda_device_prop();
+    const auto kernel = run_in_clusters<Kernel>;
+    cudaFuncAttributes compiled{};
+    if (device.major < 9 || !works(cudaFuncGetAttributes(&compiled, kernel)) ||
+        compiled.ptxVersion < 90)
+      return {};
+    const int scratch = scratch_per_cluster_team(device, Shape::min_teams);
+    if (!works(
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, scratch)) ||
+        !works(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)))
+      return {};
+    for (int teams = Kernel::max_teams; teams > 0; --teams) {
+      int resident = 0;
+      const ClusterConfig cluster(exec, team, 1, teams, scratch);
+      if (works(cudaOccupancyMaxActiveClusters(&resident, kernel, &cluster.config)) && resident > 0)
+        return {.max_teams = teams,
+                .max_chunks = Kernel::most_chunks(static_cast<std::size_t>(scratch))};
+    }
+    return {};
+  }
+
+  /// Forgets an error.
+  static bool works(cudaError_t error) {
+    if (error != cudaSuccess) cudaGetLastError();
+    return error == cudaSuccess;
+  }
+
+  static void throw_if_failed(cudaError_t error) {
+    if (error == cudaSuccess) return;
+    cudaGetLastError();
+    throw std::runtime_error("KokkosSoftmax: " + kernel_label<operation>(algorithm) +
+                             " can't be launched (" + cudaGetErrorString(error) +
+                             "): use Algorithm::automatic on a working device");
+  }
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

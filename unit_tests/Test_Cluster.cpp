@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Rows over clusters of thread blocks: how they are divided, and clusters of every size, in numbers
+// that the device can't hold at one time, on many instances at once.
+
+#include <clusters/ClusterPlan.hpp>
+#include <support/Check.hpp>
+#include <support/Devices.hpp>
+#include <support/Recorder.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+using KokkosSoftmax::Impl::ClusterLimits;
+using KokkosSoftmax::Impl::ClusterPlan;
+using KokkosSoftmax::Impl::ClusterProblem;
+
+/// Floats in chunks of 16 bytes, in tiles of 16 Ki.
+ClusterPlan plan_for(std::int64_t columns, std::int64_t most_columns) {
+  return KokkosSoftmax::Impl::make_cluster_plan(
+      {.row_chunks = columns / 4, .chunk_bytes = 16, .tile_chunks = 4096},
+      {.max_teams = 16, .max_chunks = most_columns / 4});
+}
+
+TEST(ClusterPlan, TakesAsFewTeamsAsHoldARow) {
+  EXPECT_EQ(plan_for(32768, 40000).teams, 1);
+  EXPECT_EQ(plan_for(40000, 40000).teams, 1);
+  EXPECT_EQ(plan_for(65536, 40000).teams, 2);
+  EXPECT_EQ(plan_for(8 * 32768, 40000).teams, 8);
+}
+
+TEST(ClusterPlan, TakesMoreTeamsForFullerTiles) {
+  EXPECT_EQ(plan_for(151936, 40000).teams, 5);  // 2 tiles each, nearly full; 4 would have 2.3
+}
+
+TEST(ClusterPlan, CoversTheRowInWholeLines) {
+  const ClusterLimits limits{.max_teams = 16, .max_chunks = 10003};
+  for (std::int64_t chunks = 1; chunks < 16 * 10000; chunks += 97)
+    for (const int bytes : {8, 16}) {
+      const ClusterProblem p{.row_chunks = chunks, .chunk_bytes = bytes, .tile_chunks = 2560};
+      const ClusterPlan plan = make_cluster_plan(p, limits);
+      ASSERT_LE(plan.teams, limits.max_teams) << chunks;
+      ASSERT_LE(plan.chunks_per_team, limits.max_chunks) << chunks;
+      ASSERT_EQ(plan.chunks_per_team * bytes % 128, 0) << chunks;
+      ASSERT_GE(std::int64_t(plan.teams) * plan.chunks_per_team, chunks);
+    }
+}
+
+TEST(ClusterPlan, SaysWhatDoesNotFit) {
+  const ClusterProblem p{.row_chunks = 16 * 10000 + 1, .chunk_bytes = 16, .tile_chunks = 2560};
+  EXPECT_GT(fewest_teams(p, {.max_teams = 16, .max_chunks = 10000}), 16);
+  EXPECT_GT(fewest_teams(p, {.max_teams = 8, .max_chunks = 1}), 8);  // not even a line
+}
+
+template <class C>
+class Cluster : public ::testing::Test {
+ protected:
+  using X = typename C::x_value;
+  using Exec = typename C::exec;
+  using Right = Kokkos::LayoutRight;
+
+  void SetUp() override {
+    if (!has_clusters(Exec{})) GTEST_SKIP() << "no clusters of thread blocks";
+  }
+
+  /// A team holds a little more.
+  static constexpr std::size_t columns_of_a_team = sizeof(X) == 8 ? 8000 : 36000;
+
+  static void expect_right(std::size_t count, std::size_t columns, Function function) {
+    const auto& sample = normal_sample<X>(count, columns);
+    const Case c{.function = function, .options = {.algorithm = Algorithm::cluster}};
+    EXPECT_TRUE(check_matrix<C>(c, sample.rows, sample.expected, Exec{}));
+  }
+};
+TYPED_TEST_SUITE(Cluster, ValueConfigs, ConfigName);
+
+// Aligned rows and others, with shares that differ in length.
+TYPED_TEST(Cluster, OfEachSize) {
+  for (std::size_t teams = 1; teams <= 16; ++teams)
+    for (const std::size_t off : {0, 37})
+      for (const Function function : {Function::softmax, Function::log_softmax})
+        TestFixture::expect_right(2, teams * TestFixture::columns_of_a_team - off, function);
+}
+
+TYPED_TEST(Cluster, MoreThanAreResident) {
+  for (const std::size_t columns : {24576, 50257})
+    TestFixture::expect_right(700, columns, Function::softmax);
+}
+
+TYPED_TEST(Cluster, RefusesWhatItCannotHold) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  const std::size_t columns = 32 * TestFixture::columns_of_a_team;
+  const Field<T, Exec> x(place_right({1, columns})), y(place_right({1, columns}));
+  const auto call_with = [&](const Options& options) {
+    softmax(Exec{}, x.template view<Kokkos::LayoutRight, 2, const T>(),
+            y.template view<Kokkos::LayoutRight, 2>(), options);
+  };
+  EXPECT_THROW(call_with({.algorithm = Algorithm::cluster}), std::invalid_argument);
+  EXPECT_THROW(call_with({.axis = 0, .algorithm = Algorithm::cluster, .reproducible = true}),
+               std::invalid_argument);
+}
+
+// Clusters of one instance wait for each other alone, whatever the others have resident.
+TYPED_TEST(Cluster, ManyInstancesAtOnce) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  using Right = Kokkos::LayoutRight;
+  const auto instances = Kokkos::Experimental::partition_space(Exec{}, std::vector<int>(24, 1));
+  const auto& sample = normal_sample<T>(5, 8 * TestFixture::columns_of_a_team);
+  const Case c{.extents = {5, 8 * TestFixture::columns_of_a_team},
+               .options = {.algorithm = Algorithm::cluster}};
+  Field<T, Exec> x(place_right(c.extents));
+  x.assign(sample.rows.values);
+  std::vector<Field<T, Exec>> y;
+  for (std::size_t i = 0; i < instances.size(); ++i) y.emplace_back(place_right(c.extents));
+  for (int k = 0; k < 4; ++k)
+    for (std::size_t i = 0; i < instances.size(); ++i)
+      softmax(instances[i], x.template view<Right, 2, const T>(), y[i].template view<Right, 2>(),
+              c.options);
+  for (std::size_t i = 0; i < instances.size(); ++i) {
+    instances[i].fence();
+    EXPECT_TRUE(check_output(c, sample.rows, sample.expected, y[i])) << "instance " << i;
+  }
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test

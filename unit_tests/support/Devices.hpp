@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_TEST_DEVICES_HPP
+#define KOKKOSSOFTMAX_TEST_DEVICES_HPP
+
+#include <Hardware.hpp>
+
+namespace KokkosSoftmax::Test {
+
+/// Whether Algorithm::cluster is there: on CUDA from compute capability 9.0 on.
+template <class Exec>
+bool has_clusters([[maybe_unused]] const Exec& exec) {
+  if constexpr (KokkosSoftmax::Impl::is_cuda<Exec>)
+    return exec.cuda_device_prop().major >= 9;
+  else
+    return false;
+}
+
+}  // namespace KokkosSoftmax::Test
+
+#endif
