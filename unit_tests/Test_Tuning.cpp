@@ -51,6 +51,17 @@ TEST(Tuning, CompiledSchedulesComeBackFromTheirText) {
     }
 }
 
+// A table may be shipped with builds whose Kokkos has no half types.
+TEST(Tuning, TypesAreKnownWhetherTheyAreCompiledOrNot) {
+  for (const char* types : {"float", "double", "half", "bhalf", "half_float", "bhalf_float"})
+    EXPECT_EQ(parse_tuning_line(std::string("softmax ") + types + " * * " + schedule_text).types,
+              types);
+  for (const Compiled& part : compiled())
+    EXPECT_NO_THROW(
+        parse_tuning_line(std::string("softmax ") + part.types + " * * " + schedule_text))
+        << part.types;
+}
+
 TEST(Tuning, CompiledSchedulesDiffer) {
   for (const Compiled& part : compiled()) {
     std::set<std::string> texts;
