@@ -17,10 +17,17 @@
 
 namespace KokkosSoftmax::Impl {
 
+// A parameter that stays in constant memory whatever is done with its address.
+#if defined(__NVCC__)
+#define KOKKOSSOFTMAX_IMPL_GRID_CONSTANT __grid_constant__
+#else  // clang before 20 doesn't know it
+#define KOKKOSSOFTMAX_IMPL_GRID_CONSTANT
+#endif
+
 /// Empty where it is compiled for a GPU without clusters; nobody launches it there.
 template <class Kernel>
 __global__ void __launch_bounds__(Kernel::team_lanes, Kernel::min_teams)
-    run_in_clusters([[maybe_unused]] const __grid_constant__ Kernel kernel,
+    run_in_clusters([[maybe_unused]] const KOKKOSSOFTMAX_IMPL_GRID_CONSTANT Kernel kernel,
                     [[maybe_unused]] int scratch_bytes) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   extern __shared__ __align__(16) unsigned char scratch[];
