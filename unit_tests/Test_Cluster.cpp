@@ -6,7 +6,7 @@
 #include <clusters/ClusterPlan.hpp>
 #include <support/Check.hpp>
 #include <support/Devices.hpp>
-#include <support/Recorder.hpp>
+#include <support/Instances.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -103,25 +103,9 @@ TYPED_TEST(Cluster, RefusesWhatItCannotHold) {
 
 // Clusters of one instance wait for each other alone, whatever the others have resident.
 TYPED_TEST(Cluster, ManyInstancesAtOnce) {
-  using T = typename TypeParam::value;
-  using Exec = typename TypeParam::exec;
-  using Right = Kokkos::LayoutRight;
-  const auto instances = Kokkos::Experimental::partition_space(Exec{}, std::vector<int>(24, 1));
-  const auto& sample = normal_sample<T>(5, 8 * TestFixture::columns_of_a_team);
-  const Case c{.extents = {5, 8 * TestFixture::columns_of_a_team},
-               .options = {.algorithm = Algorithm::cluster}};
-  Field<T, Exec> x(place_right(c.extents));
-  x.assign(sample.rows.values);
-  std::vector<Field<T, Exec>> y;
-  for (std::size_t i = 0; i < instances.size(); ++i) y.emplace_back(place_right(c.extents));
-  for (int k = 0; k < 4; ++k)
-    for (std::size_t i = 0; i < instances.size(); ++i)
-      softmax(instances[i], x.template view<Right, 2, const T>(), y[i].template view<Right, 2>(),
-              c.options);
-  for (std::size_t i = 0; i < instances.size(); ++i) {
-    instances[i].fence();
-    EXPECT_TRUE(check_output(c, sample.rows, sample.expected, y[i])) << "instance " << i;
-  }
+  expect_right_on<typename TypeParam::value>(many_instances<typename TypeParam::exec>(), 4, 5,
+                                             8 * TestFixture::columns_of_a_team,
+                                             {.algorithm = Algorithm::cluster});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <support/Check.hpp>
 #include <support/Devices.hpp>
+#include <support/Instances.hpp>
 #include <support/Recorder.hpp>
 
 namespace KokkosSoftmax::Test {

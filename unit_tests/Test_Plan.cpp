@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <support/Check.hpp>
+#include <support/Instances.hpp>
 #include <support/Recorder.hpp>
 #include <support/Throws.hpp>
 

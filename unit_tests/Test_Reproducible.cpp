@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <support/Check.hpp>
+#include <support/Instances.hpp>
 #include <support/Recorder.hpp>
 
 namespace KokkosSoftmax::Test {

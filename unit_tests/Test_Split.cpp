@@ -4,8 +4,7 @@
 // keeps the device busy, with more rows than teams, and through launches of changing shapes, which
 // find in the workspace what the one before has left.
 
-#include <support/Check.hpp>
-#include <support/Recorder.hpp>
+#include <support/Instances.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -15,63 +14,38 @@ class Split : public ::testing::Test {
  protected:
   using T = typename C::value;
   using Exec = typename C::exec;
-  using Right = Kokkos::LayoutRight;
 
   /// A host's lanes can't hold a wide row in registers.
   static constexpr Algorithm split =
       is_host_space<Exec> ? Algorithm::split_online : Algorithm::split;
 
-  /// Softmax on each instance in turn, `calls` times, without a fence in between.
-  static void expect_right_on(const std::vector<Exec>& instances, int calls, std::size_t count,
-                              std::size_t columns, Algorithm algorithm) {
-    const auto& sample = normal_sample<T>(count, columns);
-    const bool strided = algorithm == Algorithm::split_column;
-    const Case c{.extents = strided ? Extents{columns, count} : Extents{count, columns},
-                 .options = {.axis = strided ? 0 : 1, .algorithm = algorithm}};
-    Field<T, Exec> x(place_right(c.extents));
-    x.assign(rows_to_tensor(sample.rows.values, c.extents, c.options.axis));
-    std::vector<Field<T, Exec>> y;
-    for (std::size_t i = 0; i < instances.size(); ++i) y.emplace_back(place_right(c.extents));
-    for (int k = 0; k < calls; ++k)
-      for (std::size_t i = 0; i < instances.size(); ++i)
-        softmax(instances[i], x.template view<Right, 2, const T>(), y[i].template view<Right, 2>(),
-                c.options);
-    for (std::size_t i = 0; i < instances.size(); ++i) {
-      instances[i].fence();
-      EXPECT_TRUE(check_output(c, sample.rows, sample.expected, y[i])) << "instance " << i;
-    }
-  }
-
-  /// So many instances that their groups of teams can't all be resident at one time.
-  static std::vector<Exec> many_instances() {
-    if constexpr (is_host_space<Exec>)
-      return other_instances(Exec{});
-    else
-      return Kokkos::Experimental::partition_space(Exec{}, std::vector<int>(24, 1));
+  /// split_column goes down the columns of a matrix, the others along its rows.
+  static void expect_right(const std::vector<Exec>& instances, int calls, std::size_t count,
+                           std::size_t columns, Algorithm algorithm) {
+    const int axis = algorithm == Algorithm::split_column ? 0 : 1;
+    expect_right_on<T>(instances, calls, count, columns, {.axis = axis, .algorithm = algorithm});
   }
 };
 TYPED_TEST_SUITE(Split, ValueConfigs, ConfigName);
 
 TYPED_TEST(Split, ManyInstancesAtOnce) {
-  const auto instances = TestFixture::many_instances();
+  const auto instances = many_instances<typename TypeParam::exec>();
   for (const Algorithm algorithm : {TestFixture::split, Algorithm::split_online}) {
-    TestFixture::expect_right_on(instances, 4, 1, 100003, algorithm);
-    TestFixture::expect_right_on(instances, 2, 5, 65536, algorithm);
+    TestFixture::expect_right(instances, 4, 1, 100003, algorithm);
+    TestFixture::expect_right(instances, 2, 5, 65536, algorithm);
   }
-  TestFixture::expect_right_on(instances, 4, 1, 100003, Algorithm::split_column);
-  TestFixture::expect_right_on(instances, 2, 67, 4099, Algorithm::split_column);
+  TestFixture::expect_right(instances, 4, 1, 100003, Algorithm::split_column);
+  TestFixture::expect_right(instances, 2, 67, 4099, Algorithm::split_column);
 }
 
 TYPED_TEST(Split, MoreRowsThanTeams) {
   for (const Algorithm algorithm : {TestFixture::split, Algorithm::split_online})
     for (const std::size_t columns : {4099, 16384})
-      TestFixture::expect_right_on({typename TypeParam::exec{}}, 1, 700, columns, algorithm);
+      TestFixture::expect_right({typename TypeParam::exec{}}, 1, 700, columns, algorithm);
   for (const std::size_t rows : {700, 20000})
-    TestFixture::expect_right_on({typename TypeParam::exec{}}, 1, rows, 401,
-                                 Algorithm::split_column);
+    TestFixture::expect_right({typename TypeParam::exec{}}, 1, rows, 401, Algorithm::split_column);
   if (!is_host_space<typename TypeParam::exec>)  // so many that groups claim panels
-    TestFixture::expect_right_on({typename TypeParam::exec{}}, 1, 180001, 37,
-                                 Algorithm::split_column);
+    TestFixture::expect_right({typename TypeParam::exec{}}, 1, 180001, 37, Algorithm::split_column);
 }
 
 // Each member of a group finds a slightly larger maximum than the one before: the roundings of
@@ -92,8 +66,8 @@ TYPED_TEST(Split, SlowlyAscendingPanel) {
 TYPED_TEST(Split, PanelsOfAnyNumberOfRows) {
   for (const std::size_t rows : {2, 3, 5, 31, 32, 33, 100, 128, 129, 200, 256, 257, 600, 1001})
     for (const std::size_t columns : {1, 77, 3001})
-      TestFixture::expect_right_on({typename TypeParam::exec{}}, 1, rows, columns,
-                                   Algorithm::split_column);
+      TestFixture::expect_right({typename TypeParam::exec{}}, 1, rows, columns,
+                                Algorithm::split_column);
 }
 
 // Panels run across matrices that lie one behind the other.
@@ -171,7 +145,7 @@ TYPED_TEST(Split, BesideABusyKernel) {
   for (const Algorithm algorithm :
        {TestFixture::split, Algorithm::split_online, Algorithm::split_column}) {
     keep_busy(instances.back(), result);
-    TestFixture::expect_right_on({instances.front()}, 3, 3, 100003, algorithm);
+    TestFixture::expect_right({instances.front()}, 3, 3, 100003, algorithm);
     Kokkos::fence();
   }
 }

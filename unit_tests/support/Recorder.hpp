@@ -44,16 +44,6 @@ Events record(const Body& body) {
   return events;
 }
 
-/// As many instances as can be had, one or two, each different from `exec` (a pool of one thread
-/// can't be divided).
-template <class Exec>
-std::vector<Exec> other_instances(const Exec& exec) {
-  if (exec.concurrency() >= 2 || Kokkos::Tools::Experimental::DeviceTypeTraits<Exec>::id ==
-                                     Kokkos::Tools::Experimental::DeviceType::Serial)
-    return Kokkos::Experimental::partition_space(exec, std::vector<int>{1, 1});
-  return Kokkos::Experimental::partition_space(exec, std::vector<int>{1});
-}
-
 }  // namespace KokkosSoftmax::Test
 
 #endif
