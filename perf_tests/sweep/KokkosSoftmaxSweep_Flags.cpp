@@ -115,8 +115,8 @@ std::vector<Point> choose_points(const Flags& flags) {
 const char* help_text() {
   return R"(Times softmax: the library against the ladder of baselines and against a copy.
 
-  --table=NAME,...       fused_vs_naive, wide, odd, shapes, axis_layout, cliffs, side_by_side
-                         (default: all)
+  --table=NAME,...       large, few_rows, fused_vs_naive, wide, odd, shapes, cliffs, axis_layout,
+                         side_by_side (default: all)
   --dtype=float,double   value types (default: both)
   --shapes=MxN,...       these shapes instead of the tables; rank 1 to 4, last axis reduced
   --algorithms=NAME,...  steps of the ladder, algorithms of the library, "library" (its choice)

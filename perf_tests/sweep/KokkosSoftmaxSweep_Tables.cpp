@@ -13,6 +13,37 @@ std::vector<std::string> every_algorithm() {
   return names;
 }
 
+/// Chosen widths at the speed of memory: powers of two, odd and unaligned ones, vocabularies, and
+/// rows beyond registers and caches.
+Table large(PointSet points) {
+  const bool host = points == PointSet::host;
+  const std::vector<std::int64_t> few = {32, 781, 2048, 50257};
+  const std::vector<std::int64_t> all = {
+      8,      16,     32,     64,     128,     256,     512,     781,      1000,
+      1023,   1024,   1536,   2048,   2049,    4096,    5001,    8192,     12288,
+      12671,  12672,  16384,  24576,  32768,   50256,   50257,   65536,    128257,
+      131072, 151936, 256000, 262144, 1 << 20, 1 << 22, 1 << 24, 100000000};
+  Table table{"large", "N varied, about the same number of entries", {"library"}, {}};
+  const std::int64_t elements = std::int64_t(1) << (host ? 21 : 27);
+  for (const std::int64_t columns : host ? few : all) {
+    const std::int64_t rows = std::max<std::int64_t>(1, (elements + columns / 2) / columns);
+    table.shapes.push_back(rows_of({rows, columns}));
+  }
+  return table;
+}
+
+/// What a launch costs, and rows too few for every multiprocessor to have one.
+Table few_rows(PointSet points) {
+  using Extents = std::vector<std::int64_t>;
+  const std::vector<Extents> host = {{1, 131072}, {64, 1024}};
+  const std::vector<Extents> full = {{1, 131072}, {1, 1 << 20}, {8, 131072},  {8, 1 << 20},
+                                     {1, 128},    {64, 1024},   {4096, 1024}, {4096, 4096}};
+  Table table{"few_rows", "few rows, and small matrices", {"library"}, {}};
+  for (const Extents& extents : points == PointSet::host ? host : full)
+    table.shapes.push_back(rows_of(extents));
+  return table;
+}
+
 /// The classic plot: a row kept on chip against one kernel a step.
 Table fused_vs_naive(PointSet points) {
   Table table{"fused_vs_naive",
@@ -110,8 +141,9 @@ Table side_by_side(PointSet points) {
 }  // namespace
 
 std::vector<Table> tables(PointSet points) {
-  return {fused_vs_naive(points), wide(points),   odd(points),         shapes(points),
-          axis_layout(points),    cliffs(points), side_by_side(points)};
+  return {large(points),  few_rows(points),    fused_vs_naive(points),
+          wide(points),   odd(points),         shapes(points),
+          cliffs(points), axis_layout(points), side_by_side(points)};
 }
 
 Table own_table(std::vector<Shape> shapes) {
