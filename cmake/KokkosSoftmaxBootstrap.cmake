@@ -139,12 +139,15 @@ function(kokkossoftmax_bootstrap kokkos_dir kernels_dir)
   set(common "cmake.build-type=Release"
     "cmake.define.CMAKE_CXX_STANDARD=20"
     "cmake.define.CMAKE_POSITION_INDEPENDENT_CODE=ON")
-  set(settings "cmake.define.Kokkos_ENABLE_SERIAL=ON" "cmake.define.Kokkos_ENABLE_OPENMP=ON")
+  set(settings "cmake.define.Kokkos_ENABLE_OPENMP=ON")
   if(KokkosSoftmax_BOOTSTRAP_HOST_ARCH)
     list(APPEND settings "cmake.define.Kokkos_ARCH_${KokkosSoftmax_BOOTSTRAP_HOST_ARCH}=ON")
   endif()
   set(takes "half a minute")
   set(cuda_version "")
+  if(NOT KokkosSoftmax_BOOTSTRAP_CUDA) # nvcc would take minutes for a second host backend
+    list(APPEND settings "cmake.define.Kokkos_ENABLE_SERIAL=ON")
+  endif()
   if(KokkosSoftmax_BOOTSTRAP_CUDA)
     find_package(CUDAToolkit QUIET)
     if(NOT CUDAToolkit_FOUND)

@@ -202,21 +202,34 @@ def bars_for_each_axis(plt, results):
 
 
 def ratio_against_columns(plt, results):
-    """Ratio to the copy; widths that are a cliff away from the one before are marked."""
+    """Ratio to the copy."""
+    figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
+    draw_ratios(axes, sorted(results, key=lambda r: r.N))
+    finish_ratios(figure, axes)
+    return figure
+
+
+def cliffs_against_columns(plt, results):
+    """The same; widths that are a cliff away from the one before are marked."""
     steepest = 0.85  # of the rate of the neighbour
     points = sorted(results, key=lambda r: r.N)
-    ratios = [r.gb_per_s / r.copy_gb_per_s for r in points]
-    cliffs = [i for i in range(1, len(points)) if ratios[i] < steepest * ratios[i - 1]]
     figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
-    axes.plot([r.N for r in points], ratios, color="tab:blue", marker=".", markersize=4,
-              linewidth=0.8, label="library")
+    ratios = draw_ratios(axes, points)
+    cliffs = [i for i in range(1, len(points)) if ratios[i] < steepest * ratios[i - 1]]
     axes.plot([points[i].N for i in cliffs], [ratios[i] for i in cliffs], "o", color="tab:red",
               markersize=7, fillstyle="none",
               label=f"more than 15 % slower a byte than the width before ({len(cliffs)})")
-    axes.set_xscale("log")
-    axes.set_xlabel("N (columns)")
     finish_ratios(figure, axes)
     return figure
+
+
+def draw_ratios(axes, points):
+    ratios = [r.gb_per_s / r.copy_gb_per_s for r in points]
+    axes.plot([r.N for r in points], ratios, color="tab:blue", marker=".", markersize=4,
+              linewidth=0.8, label="library")
+    axes.set_xscale("log")
+    axes.set_xlabel("N (columns)")
+    return ratios
 
 
 def ratio_against_rows(plt, results):
@@ -249,7 +262,7 @@ PICTURES = {
     "odd": ("every step of the ladder, 1823 x 781", bars_for_each_algorithm),
     "shapes": ("a thread a row against team reductions", panel_for_each_row_count),
     "axis_layout": ("any axis of any layout", bars_for_each_axis),
-    "cliffs": ("every width from 2 on, log-spaced", ratio_against_columns),
+    "cliffs": ("every width from 2 on, log-spaced", cliffs_against_columns),
     "side_by_side": ("strided rows side by side", ratio_against_rows),
     "own": ("shapes given", bars_for_each_shape),
 }

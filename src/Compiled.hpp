@@ -3,16 +3,20 @@
 #define KOKKOSSOFTMAX_SRC_COMPILED_HPP
 
 /// \file
-/// What is compiled, for programs that list and search it.
+/// What is compiled, for programs that list and search it. Without Kokkos, which takes nvcc a
+/// while.
 
 #include <impl/KokkosSoftmax_Export.h>
 
 #include <Schedule.hpp>
-#include <impl/KokkosSoftmax_Launch.hpp>
+#include <impl/KokkosSoftmax_Operation.hpp>
+#include <impl/KokkosSoftmax_RowProblem.hpp>
 #include <span>
 #include <vector>
 
 namespace KokkosSoftmax::Impl {
+
+struct Choice;
 
 /// The schedules that are compiled; the place of one is its Choice::candidate.
 template <Operation operation, class Exec, class V>

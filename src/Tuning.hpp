@@ -10,7 +10,7 @@
 
 #include <Schedule.hpp>
 #include <cstdint>
-#include <impl/KokkosSoftmax_Launch.hpp>
+#include <impl/KokkosSoftmax_Operation.hpp>
 #include <iosfwd>
 #include <limits>
 #include <span>

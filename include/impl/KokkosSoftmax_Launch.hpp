@@ -6,26 +6,12 @@
 /// The border between the headers and the compiled library.
 
 #include <KokkosSoftmax_Options.hpp>
+#include <impl/KokkosSoftmax_Operation.hpp>
 #include <impl/KokkosSoftmax_RowProblem.hpp>
 #include <impl/KokkosSoftmax_ValueTypes.hpp>
 #include <string>
 
 namespace KokkosSoftmax::Impl {
-
-enum class Operation { softmax, log_softmax, logsumexp };
-inline constexpr Operation last_operation = Operation::logsumexp;
-
-constexpr const char* to_string(Operation operation) {
-  switch (operation) {
-    case Operation::softmax:
-      return "softmax";
-    case Operation::log_softmax:
-      return "log_softmax";
-    case Operation::logsumexp:
-      return "logsumexp";
-  }
-  return "unknown";
-}
 
 struct TuningLine;
 

@@ -5,7 +5,7 @@
 #include <KokkosSoftmaxSweep_Point.hpp>
 #include <Schedule.hpp>
 #include <cstdint>
-#include <impl/KokkosSoftmax_Launch.hpp>
+#include <impl/KokkosSoftmax_Operation.hpp>
 #include <sstream>
 #include <string>
 #include <type_traits>

@@ -4,6 +4,7 @@
 #include <KokkosSoftmaxSweep_Timing.hpp>
 #include <KokkosSoftmaxTune_Search.hpp>
 #include <algorithm>
+#include <impl/KokkosSoftmax_Launch.hpp>
 #include <iostream>
 #include <limits>
 
