@@ -150,7 +150,7 @@ function(kokkossoftmax_compile_with_kokkos)
   endforeach()
 endfunction()
 
-# ---- Kokkos Kernels: optional, for comparisons in perf_tests; the target Kokkos::kokkoskernels
+# ---- Kokkos Kernels: optional, for the example `digits`; the target Kokkos::kokkoskernels
 if(KokkosSoftmax_ENABLE_PERF_TESTS)
   if(_kokkossoftmax_kernels_dir)
     set(KokkosKernels_DIR "${_kokkossoftmax_kernels_dir}" CACHE PATH "Where KokkosKernelsConfig.cmake is" FORCE)

@@ -21,7 +21,7 @@ enum class EmptyRows {
 };
 
 /// How the rows are computed. `automatic` chooses by execution space, types, extents and strides;
-/// any other value forces one schedule, and a shape that it can't serve throws.
+/// any other value forces one algorithm, and a shape that it can't serve throws.
 enum class Algorithm {
   automatic,        ///< the library's choice; serves every shape
   packed,           ///< short rows one behind the other: through scratch, a row in each lane

@@ -186,8 +186,9 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_apply(int operation, int space, void* str
 /// \return kokkossoftmax_status
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_fence(int space, void* stream);
 
-/// Waits for the work on the stream and gives back what is kept for it; the stream itself stays.
-/// Does nothing for a stream that no call got. What is left is given back when Kokkos finalizes.
+/// Waits for the work on the stream and gives back the execution space instance that is kept for
+/// it; the stream itself stays. Does nothing for a stream that no call got. What is left, and a
+/// workspace for rows that were split over teams, is given back when Kokkos finalizes.
 ///
 /// \param space   kokkossoftmax_space
 /// \param stream  as for kokkossoftmax_apply()

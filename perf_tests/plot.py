@@ -254,7 +254,7 @@ def finish_ratios(figure, axes):
 
 # table: (title, drawing function)
 PICTURES = {
-    "large": ("chosen widths, the same number of entries", ratio_against_columns),
+    "large": ("chosen widths, about the same number of entries", ratio_against_columns),
     "few_rows": ("few rows, and small matrices", bars_for_each_shape),
     "fused_vs_naive": ("a row kept on chip against one kernel a step, M = 4096",
                        bandwidth_against_columns),

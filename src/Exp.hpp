@@ -128,7 +128,7 @@ class PreciseExp {
   using C = ExpConstants<T>;
 
  public:
-  /// A reference for entries whose maximum is `max`: equal to it up to 1 / 1024.
+  /// A reference for entries whose maximum is `max`: equal to it up to 2^-10 (doubles 2^-16).
   KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) {
     return Kokkos::abs(max) < C::fine_limit ? (max + C::fine_round) - C::fine_round : max;
   }

@@ -20,7 +20,7 @@ struct Shape {
   static constexpr int width = width_;          ///< entries a chunk
   static constexpr Fill fill = fill_;           ///< see Tile
   static constexpr int min_teams = min_teams_;  ///< of LaunchBounds; 0: unbounded
-  /// rows that a thread has under way (`subgroup`, `packed`), or a lane (`split_column`)
+  /// rows that a thread has under way (`subgroup`), or a lane (`packed`, `split_column`)
   static constexpr int rows_per_thread = rows_per_thread_;
 };
 

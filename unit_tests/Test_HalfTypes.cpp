@@ -5,7 +5,6 @@
 
 #include <kokkossoftmax.h>
 
-#include <cstring>
 #include <support/Algorithms.hpp>
 #include <support/Throws.hpp>
 
@@ -124,10 +123,6 @@ class HalfMatrices : public ::testing::Test {
                   [&](const auto& x, const auto& y) { call(c.function, Exec{}, x, y, c.options); });
   }
 
-  static bool same_bits(const std::vector<Y>& a, const std::vector<Y>& b) {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Y)) == 0;
-  }
-
   static void expect_right_in_place(const Case& c) {
     const auto& sample = normal_sample<X>(c.extents[0], c.extents[1]);
     try {
@@ -242,8 +237,7 @@ TYPED_TEST(HalfMatrices, Plan) {
         else
           execute(plan_log_softmax(Exec{}, x, y, c.options));
       });
-      EXPECT_TRUE(TestFixture::same_bits(planned, TestFixture::result(c, rows)))
-          << ::testing::PrintToString(c);
+      EXPECT_TRUE(same_bits(planned, TestFixture::result(c, rows))) << ::testing::PrintToString(c);
     }
 }
 

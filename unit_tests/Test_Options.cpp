@@ -23,10 +23,14 @@ TEST(Options, Defaults) {
 
 TEST(Options, AlgorithmNames) {
   EXPECT_EQ(to_string(Algorithm::automatic), "automatic");
+  EXPECT_EQ(to_string(Algorithm::packed), "packed");
   EXPECT_EQ(to_string(Algorithm::subgroup), "subgroup");
   EXPECT_EQ(to_string(Algorithm::fused_registers), "fused_registers");
   EXPECT_EQ(to_string(Algorithm::fused_scratch), "fused_scratch");
   EXPECT_EQ(to_string(Algorithm::online), "online");
+  EXPECT_EQ(to_string(Algorithm::split), "split");
+  EXPECT_EQ(to_string(Algorithm::split_online), "split_online");
+  EXPECT_EQ(to_string(Algorithm::cluster), "cluster");
   EXPECT_EQ(to_string(Algorithm::column), "column");
   EXPECT_EQ(to_string(Algorithm::split_column), "split_column");
   EXPECT_EQ(to_string(Algorithm::host), "host");

@@ -36,6 +36,7 @@ TEST(Panel, HasAllSharersWhereLinesWouldCostTooMany) {
     EXPECT_EQ(panel.sharers, 2048 / neighbours);
   }
   EXPECT_EQ(panel_of_floats(3, false).sharers, 2048 / 3);
+  EXPECT_EQ(panel_of_floats(300, true).sharers, 2048 / 152);  // a part of the rows: in pieces
 }
 
 TEST(Panel, DividesManyNeighboursAlike) {

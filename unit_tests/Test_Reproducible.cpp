@@ -2,7 +2,6 @@
 //
 // Options::reproducible: the bits of a row's result depend on the row alone.
 
-#include <cstring>
 #include <support/Check.hpp>
 #include <support/Instances.hpp>
 #include <support/Recorder.hpp>
@@ -74,10 +73,6 @@ class Reproducible : public ::testing::Test {
           << row.columns << " columns, row " << s.place << " of " << s.count << ", offsets "
           << s.x_offset << " and " << s.y_offset << ", " << described(c);
     }
-  }
-
-  static bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-    return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
   }
 };
 TYPED_TEST_SUITE(Reproducible, LayoutConfigs, ConfigName);

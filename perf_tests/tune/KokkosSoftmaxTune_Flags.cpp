@@ -128,7 +128,7 @@ const char* help_text() {
   --types=NAME,...       float, double (default: both)
   --columns=N,...        sizes that are measured; each stands for all above the one before it
   --rows=M,...           the same for rows
-  --axes=1,0             1: contiguous rows, 0: strided ones, for `column` (default: 1; both on GPUs)
+  --axes=1,0             1: contiguous rows, 0: strided ones, for `column` and `split_column` (default: 1; both on GPUs)
   --output=FILE          the table (default tuning.table); FILE.csv has every measurement
   --margin=PERCENT       only lines that make a call faster by so much than the library's choice
   --resume               keeps what FILE.csv has, and goes on

@@ -18,6 +18,12 @@
 
 namespace KokkosSoftmax::Test {
 
+/// Equal to the last bit, NaN and the sign of zero included.
+template <class T>
+bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
+}
+
 namespace Impl {
 
 /// The data type of a View of a rank: T, T*, T**, ...
@@ -120,10 +126,6 @@ class Field {
     std::vector<T> image(m_image.size());
     m_memory.read(image.data());
     return image;
-  }
-
-  static bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
-    return std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
   }
 
   Placement m_placement;

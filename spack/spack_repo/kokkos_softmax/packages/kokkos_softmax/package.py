@@ -25,7 +25,7 @@ class KokkosSoftmax(CMakePackage, CudaPackage, ROCmPackage):
     variant(
         "kernels",
         default=False,
-        description="Compare with Kokkos Kernels in the benchmarks (built with the tests)",
+        description="Also build and run the example with Kokkos Kernels among the tests",
     )
 
     # A Kokkos has one GPU architecture.
