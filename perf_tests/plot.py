@@ -24,6 +24,7 @@ STYLES = {
     "online_two_pass": ("goldenrod", "p"),
     "online_two_pass_reversed": ("tab:gray", "h"),
     "library": ("tab:blue", "o"),
+    "portable": ("tab:cyan", "s"),
 }
 COPY_STYLE = {"color": "black", "linestyle": "--", "linewidth": 1.2}
 
@@ -204,7 +205,7 @@ def bars_for_each_axis(plt, results):
 def ratio_against_columns(plt, results):
     """Ratio to the copy."""
     figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
-    draw_ratios(axes, sorted(results, key=lambda r: r.N))
+    draw_ratios(axes, results)
     finish_ratios(figure, axes)
     return figure
 
@@ -212,9 +213,10 @@ def ratio_against_columns(plt, results):
 def cliffs_against_columns(plt, results):
     """The same; widths that are a cliff away from the one before are marked."""
     steepest = 0.85  # of the rate of the neighbour
-    points = sorted(results, key=lambda r: r.N)
+    points = sorted((r for r in results if r.algorithm == "library"), key=lambda r: r.N)
     figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
-    ratios = draw_ratios(axes, points)
+    draw_ratios(axes, results)
+    ratios = [ratio(r) for r in points]
     cliffs = [i for i in range(1, len(points)) if ratios[i] < steepest * ratios[i - 1]]
     axes.plot([points[i].N for i in cliffs], [ratios[i] for i in cliffs], "o", color="tab:red",
               markersize=7, fillstyle="none",
@@ -223,19 +225,25 @@ def cliffs_against_columns(plt, results):
     return figure
 
 
-def draw_ratios(axes, points):
-    ratios = [r.gb_per_s / r.copy_gb_per_s for r in points]
-    axes.plot([r.N for r in points], ratios, color="tab:blue", marker=".", markersize=4,
-              linewidth=0.8, label="library")
+def draw_ratios(axes, results):
+    """A line per algorithm."""
+    for algorithm, points in group(results, lambda r: r.algorithm).items():
+        points = sorted(points, key=lambda r: r.N)
+        axes.plot([r.N for r in points], [ratio(r) for r in points], marker=".", markersize=4,
+                  linewidth=0.8, label=algorithm, color=STYLES.get(algorithm, (None, "."))[0],
+                  zorder=3 if algorithm == "library" else 2)
     axes.set_xscale("log")
     axes.set_xlabel("N (columns)")
-    return ratios
+
+
+def ratio(result):
+    return result.gb_per_s / result.copy_gb_per_s
 
 
 def ratio_against_rows(plt, results):
     points = sorted(results, key=lambda r: r.M)
     figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
-    axes.plot([r.M for r in points], [r.gb_per_s / r.copy_gb_per_s for r in points],
+    axes.plot([r.M for r in points], [ratio(r) for r in points],
               color="tab:blue", marker=".", linewidth=0.8, label="library")
     axes.axhline(2 / 3, color="tab:gray", linestyle=":", label="x read twice")
     axes.set_xscale("log", base=2)

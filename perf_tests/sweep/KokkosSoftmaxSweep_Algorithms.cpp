@@ -76,10 +76,30 @@ std::optional<Algorithm> library_algorithm(const std::string& name) {
   return std::nullopt;
 }
 
+/// What the library would run, as a plan tells it.
+template <class Exec, class T>
+std::string described(Algorithm algorithm, const Exec& exec, const Shape& shape) {
+  const KokkosSoftmax::Options options{.axis = shape.axis, .algorithm = algorithm};
+  T* const aligned = nullptr;  // a plan reads and writes nothing
+  return with_views<Exec>(shape, static_cast<const T*>(aligned), aligned,
+                          [&](const auto& x, const auto& y) {
+                            return KokkosSoftmax::plan_softmax(exec, x, y, options).describe();
+                          });
+}
+
+/// The algorithm behind a name; none for a step of the ladder.
+template <class Exec, class T>
+std::optional<Algorithm> resolved(const std::string& name, const Exec& exec, const Shape& shape) {
+  if (name != portable) return library_algorithm(name);
+  const std::string taken = described<Exec, T>(Algorithm::automatic, exec, shape);
+  const bool is_native = taken.find(name_of(Algorithm::cluster) + "{") != std::string::npos;
+  return is_native ? Algorithm::split : Algorithm::automatic;
+}
+
 }  // namespace
 
 std::vector<std::string> algorithm_names() {
-  std::vector<std::string> names;
+  std::vector<std::string> names = {portable};
   for (const Algorithm algorithm : library_algorithms) names.push_back(name_of(algorithm));
   for (const std::string& step : ladder_step_names()) names.push_back(step);
   return names;
@@ -87,7 +107,7 @@ std::vector<std::string> algorithm_names() {
 
 template <class Exec, class T>
 Launch prepare(const std::string& name, const Exec& exec, const Shape& shape, const T* x, T* y) {
-  const auto algorithm = library_algorithm(name);
+  const auto algorithm = resolved<Exec, T>(name, exec, shape);
   if (!algorithm) return prepare_ladder_step(name, exec, shape, x, y);
   const KokkosSoftmax::Options options{.axis = shape.axis, .algorithm = *algorithm};
   return with_views<Exec>(shape, x, y, [&](const auto& x_view, const auto& y_view) -> Launch {
@@ -97,14 +117,8 @@ Launch prepare(const std::string& name, const Exec& exec, const Shape& shape, co
 
 template <class Exec, class T>
 std::string choice(const std::string& name, const Exec& exec, const Shape& shape) {
-  const auto algorithm = library_algorithm(name);
-  if (!algorithm) return "";
-  const KokkosSoftmax::Options options{.axis = shape.axis, .algorithm = *algorithm};
-  T* const aligned = nullptr;  // a plan reads and writes nothing
-  return with_views<Exec>(shape, static_cast<const T*>(aligned), aligned,
-                          [&](const auto& x, const auto& y) {
-                            return KokkosSoftmax::plan_softmax(exec, x, y, options).describe();
-                          });
+  const auto algorithm = resolved<Exec, T>(name, exec, shape);
+  return algorithm ? described<Exec, T>(*algorithm, exec, shape) : "";
 }
 
 using Exec = Kokkos::DefaultExecutionSpace;

@@ -14,7 +14,11 @@ namespace KokkosSoftmaxSweep {
 
 using Launch = std::function<void()>;
 
-/// "library" (its own choice), the names of its algorithms, the steps of the ladder.
+/// The library's choice among the schedules that are written in portable Kokkos; the same as
+/// "library" where that isn't `cluster`.
+inline constexpr const char* portable = "portable";
+
+/// `portable`, "library" (its own choice), the names of its algorithms, the steps of the ladder.
 std::vector<std::string> algorithm_names();
 
 /// The steps of the ladder, from the lowest up.

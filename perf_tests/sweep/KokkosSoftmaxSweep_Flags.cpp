@@ -119,7 +119,8 @@ const char* help_text() {
                          side_by_side (default: all)
   --dtype=float,double   value types (default: both)
   --shapes=MxN,...       these shapes instead of the tables; rank 1 to 4, last axis reduced
-  --algorithms=NAME,...  steps of the ladder, algorithms of the library, "library" (its choice)
+  --algorithms=NAME,...  steps of the ladder, algorithms of the library, "library" (its choice),
+                         "portable" (its choice without native schedules)
   --points=host|full     few points or all (default: by backend)
   --max-mib=NUMBER       leave out points that need more memory
   --list                 print the chosen points, and for those of the library what runs, and stop

@@ -13,6 +13,13 @@ std::vector<std::string> every_algorithm() {
   return names;
 }
 
+/// The library, and beside it what it would run without native schedules, of which hosts have none.
+std::vector<std::string> library_and_portable(PointSet points) {
+  std::vector<std::string> names = {"library"};
+  if (points == PointSet::full) names.push_back(portable);
+  return names;
+}
+
 /// Chosen widths at the speed of memory: powers of two, odd and unaligned ones, vocabularies, and
 /// rows beyond registers and caches.
 Table large(PointSet points) {
@@ -23,7 +30,8 @@ Table large(PointSet points) {
       1023,   1024,   1536,   2048,   2049,    4096,    5001,    8192,     12288,
       12671,  12672,  16384,  24576,  32768,   50256,   50257,   65536,    128257,
       131072, 151936, 256000, 262144, 1 << 20, 1 << 22, 1 << 24, 100000000};
-  Table table{"large", "N varied, about the same number of entries", {"library"}, {}};
+  Table table{
+      "large", "N varied, about the same number of entries", library_and_portable(points), {}};
   const std::int64_t elements = std::int64_t(1) << (host ? 21 : 27);
   for (const std::int64_t columns : host ? few : all) {
     const std::int64_t rows = std::max<std::int64_t>(1, (elements + columns / 2) / columns);
@@ -38,7 +46,7 @@ Table few_rows(PointSet points) {
   const std::vector<Extents> host = {{1, 131072}, {64, 1024}};
   const std::vector<Extents> full = {{1, 131072}, {1, 1 << 20}, {8, 131072},  {8, 1 << 20},
                                      {1, 128},    {64, 1024},   {4096, 1024}, {4096, 4096}};
-  Table table{"few_rows", "few rows, and small matrices", {"library"}, {}};
+  Table table{"few_rows", "few rows, and small matrices", library_and_portable(points), {}};
   for (const Extents& extents : points == PointSet::host ? host : full)
     table.shapes.push_back(rows_of(extents));
   return table;
@@ -65,6 +73,7 @@ Table wide(PointSet points) {
               {"fused_one_row", "tiled_three_pass", "online_two_pass", "online_two_pass_reversed",
                "library"},
               {}};
+  if (points == PointSet::full) table.algorithms.push_back(portable);
   const int step = points == PointSet::host ? 2 : 1;
   for (int power = 8; power <= 17; power += step)
     table.shapes.push_back(rows_of({1024, std::int64_t(1) << power}));
@@ -101,7 +110,10 @@ Table cliffs(PointSet points) {
   const int count = host ? 24 : 400;
   const double widest = host ? 3e4 : 3e5;
   const std::int64_t elements = std::int64_t(1) << (host ? 21 : 27);
-  Table table{"cliffs", "N log-spaced from 2, the same number of entries", {"library"}, {}};
+  Table table{"cliffs",
+              "N log-spaced from 2, the same number of entries",
+              library_and_portable(points),
+              {}};
   std::int64_t last = 1;
   for (int i = 0; i < count; ++i) {
     const auto spaced = std::llround(2 * std::pow(widest / 2, i / (count - 1.0)));
