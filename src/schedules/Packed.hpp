@@ -97,7 +97,7 @@ struct PackedKernel {
   template <class Body>
   KOKKOS_FORCEINLINE_FUNCTION static void for_each_place(int columns, const Body& body) {
     constexpr int at_a_time = 4;
-    KOKKOSSOFTMAX_IMPL_UNROLL
+    KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK
     for (int first = 0; first < most_columns; first += at_a_time) {
       if (first >= columns) break;
       KOKKOSSOFTMAX_IMPL_UNROLL
