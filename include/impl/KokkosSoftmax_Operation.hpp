@@ -2,6 +2,9 @@
 #ifndef KOKKOSSOFTMAX_IMPL_OPERATION_HPP
 #define KOKKOSSOFTMAX_IMPL_OPERATION_HPP
 
+/// \file
+/// What is computed of a row. Without Kokkos, for sources that name operations and launch nothing.
+
 namespace KokkosSoftmax::Impl {
 
 enum class Operation { softmax, log_softmax, logsumexp };
