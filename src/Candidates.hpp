@@ -7,6 +7,7 @@
 /// that can be listed, asked whether they serve a call, and launched.
 
 #include <Call.hpp>
+#include <DivideUp.hpp>
 #include <Hardware.hpp>
 #include <Labels.hpp>
 #include <Shapes.hpp>
@@ -98,7 +99,7 @@ struct TeamLaunch {
     for (; kernel.arguments.first_row < call.problem().rows;
          kernel.arguments.first_row += max_teams * rows_per_team) {
       const std::int64_t rows = call.problem().rows - kernel.arguments.first_row;
-      const std::int64_t teams = std::min((rows + rows_per_team - 1) / rows_per_team, max_teams);
+      const std::int64_t teams = std::min(divide_up(rows, rows_per_team), max_teams);
       PolicyOf<Exec, Shape> policy(call.exec, static_cast<int>(teams), Shape::threads,
                                    Shape::lanes);
       policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(call.problem().columns)));

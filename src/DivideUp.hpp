@@ -2,12 +2,15 @@
 #ifndef KOKKOSSOFTMAX_SRC_DIVIDEUP_HPP
 #define KOKKOSSOFTMAX_SRC_DIVIDEUP_HPP
 
-#include <cstdint>
+#include <Kokkos_Macros.hpp>
+#include <type_traits>
 
 namespace KokkosSoftmax::Impl {
 
-/// The parts of `size` or less that `all` falls into; neither is negative.
-constexpr std::int64_t divide_up(std::int64_t all, std::int64_t size) {
+/// The parts of `size` or less that `all` falls into; neither is negative. In the wider of the two
+/// types, as kernels count in 32 bits where they can.
+template <class A, class B>
+KOKKOS_FUNCTION constexpr std::common_type_t<A, B> divide_up(A all, B size) {
   return (all + size - 1) / size;
 }
 

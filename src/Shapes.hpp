@@ -6,6 +6,7 @@
 /// The shapes that are compiled, one list a schedule. The first shape of a list that can serve a
 /// problem is taken, so that lists run from small to large and from fast to general.
 
+#include <DivideUp.hpp>
 #include <Hardware.hpp>
 #include <Schedule.hpp>
 #include <Tile.hpp>
@@ -55,7 +56,7 @@ struct Shapes {
   /// The chunks that `items` times 16 bytes of registers hold, rounded up: where an entry takes
   /// more bytes in registers than in memory, so does a chunk.
   static constexpr int items_per_chunk = wide / widest<T>;
-  static constexpr int chunks(int items) { return (items + items_per_chunk - 1) / items_per_chunk; }
+  static constexpr int chunks(int items) { return divide_up(items, items_per_chunk); }
 
   template <int lanes, int items, int rows>
   using Guarded = Shape<128 / lanes, lanes, chunks(items), wide, Fill::guarded, 0, rows>;

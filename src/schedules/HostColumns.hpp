@@ -5,6 +5,7 @@
 /// \file
 /// Host schedule for rows that are strided in x.
 
+#include <DivideUp.hpp>
 #include <Epilogue.hpp>
 #include <HostSpan.hpp>
 #include <KernelArguments.hpp>
@@ -84,7 +85,7 @@ template <class Exec, class V, Operation operation>
 void host_columns(const Exec& exec, const std::string& label, const KernelArguments<V>& arguments) {
   using Kernel = HostColumnsKernel<V, operation>;
   const std::int64_t blocks =
-      (arguments.problem.rows + Kernel::block_rows - 1) / Kernel::block_rows;
+      divide_up(arguments.problem.rows, Kernel::block_rows);
   Kokkos::parallel_for(label,
                        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, blocks),
                        Kernel{arguments});

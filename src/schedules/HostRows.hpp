@@ -6,6 +6,7 @@
 /// Host schedule for rows that are contiguous in x: threads over rows, or, where there are fewer
 /// rows than threads, threads over the spans of each row.
 
+#include <DivideUp.hpp>
 #include <Epilogue.hpp>
 #include <HostSpan.hpp>
 #include <KernelArguments.hpp>
@@ -29,7 +30,7 @@ class HostRow {
   HostRow(const KernelArguments<V>& arguments, std::int64_t r)
       : m_pointers(arguments.row(r)), m_arguments(arguments) {}
 
-  static std::int64_t spans(std::int64_t columns) { return (columns + span_size - 1) / span_size; }
+  static std::int64_t spans(std::int64_t columns) { return divide_up(columns, span_size); }
 
   OnlineSum<Exp, T> sum(std::int64_t first, std::int64_t last) const {
     OnlineSum<Exp, T> sum;

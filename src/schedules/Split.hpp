@@ -10,6 +10,7 @@
 /// The kinds of teams: SplitTeam reads a row twice, SplitHeldTeam and SplitOnceTeam hold their
 /// shares.
 
+#include <DivideUp.hpp>
 #include <HeldShare.hpp>
 #include <OnlineSum.hpp>
 #include <Tile.hpp>
@@ -72,7 +73,7 @@ class SplitTeam
         *row.y = static_cast<typename V::Y>(all.value());
     } else {
       const EntryEpilogue<Output, T> output(all, this->m_arguments.empty_rows);
-      const std::int64_t tiles = (row.end - this->begin() + Piece::chunks - 1) / Piece::chunks;
+      const std::int64_t tiles = divide_up(row.end - this->begin(), Piece::chunks);
       std::int64_t first = this->begin() + (tiles > 0 ? tiles - 1 : 0) * Piece::chunks;
       for (; first >= this->begin(); first -= Piece::chunks) {
         Piece piece;

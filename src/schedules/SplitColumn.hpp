@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_SPLITCOLUMN_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SPLITCOLUMN_HPP
 
+#include <DivideUp.hpp>
 #include <OnlineSum.hpp>
 #include <Tile.hpp>
 #include <algorithm>
@@ -74,7 +75,7 @@ class SplitColumnTeam : public SplitRounds<SplitColumnTeam<Exec, V, operation, S
     row.y += first * row.y_stride;
     row.x_stride *= sharers;
     row.y_stride *= sharers;
-    row.end = has_columns ? (row.end - first + sharers - 1) / sharers : 0;
+    row.end = has_columns ? divide_up(row.end - first, sharers) : 0;
     return row;
   }
 
@@ -140,7 +141,7 @@ class SplitColumnTeam : public SplitRounds<SplitColumnTeam<Exec, V, operation, S
   KOKKOS_FORCEINLINE_FUNCTION void write_entries(std::uint32_t panel, const Merged& all) const {
     using Entry = EntryEpilogue<Output, T>;
     const SlotRows row = columns_of_slots(panel);
-    const std::int64_t tiles = (row.end() + Piece::chunks - 1) / Piece::chunks;
+    const std::int64_t tiles = divide_up(row.end(), Piece::chunks);
     for (std::int64_t first = (tiles - 1) * Piece::chunks; first >= 0; first -= Piece::chunks) {
       Piece piece[slots];
       load(row, first, piece);

@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_SPLIT_ROWSTATES_HPP
 #define KOKKOSSOFTMAX_SRC_SPLIT_ROWSTATES_HPP
 
+#include <DivideUp.hpp>
 #include <RowReduction.hpp>
 #include <split/Message.hpp>
 #include <split/Panel.hpp>
@@ -58,7 +59,7 @@ class RowStates {
   KOKKOS_FORCEINLINE_FUNCTION Merged merge_looks(std::uint32_t round, int members,
                                                  const State& part) const {
     const int buffer = (2 + static_cast<int>(round % 2)) * threads;
-    const int parts = (members + lanes - 1) / lanes;
+    const int parts = divide_up(members, lanes);
     if (m_member.team_rank() < parts) {
       const State merged = merge_over_lanes<lanes>(m_member, part);
       if (m_lane == 0) m_states(buffer + m_member.team_rank()) = merged;
