@@ -50,6 +50,12 @@ TEST(SweepReference, FindsOneWrongEntry) {
   }
 }
 
+TEST(SweepReference, MeasuresSmallEntriesByTheSmallestNormal) {
+  const std::vector<double> x = {0, -20}, y = {1, 3 * std::exp(-20.0)};
+  EXPECT_NEAR(KokkosSoftmaxSweep::softmax_error(x, y), 2, 1e-6);
+  EXPECT_NEAR(KokkosSoftmaxSweep::softmax_error(x, y, 1e-3), 2e3 * std::exp(-20.0), 1e-10);
+}
+
 TEST(SweepReference, LogSumExp) {
   for (const std::size_t columns : lengths) {
     const auto x = waves(columns);

@@ -70,14 +70,15 @@ struct Sum {
   long double value() const { return max + std::log(sum); }
 };
 
-/// The largest relative error of y as the softmax of x, against long double; infinity where y has
-/// a NaN.
+/// The largest error of y as the softmax of x, against long double; relative where that is not
+/// below `smallest`, of which it is a part elsewhere. Infinity where y has a NaN.
 template <class T>
-double softmax_error(const std::vector<T>& x, const std::vector<T>& y) {
+double softmax_error(const std::vector<T>& x, const std::vector<T>& y,
+                     double smallest = std::numeric_limits<T>::min()) {
   const Sum row(x);
   return worst_of(x.size(), [&](std::size_t i) {
     const long double expected = std::exp(x[i] - row.max) / row.sum;
-    return std::abs(y[i] - expected) / expected;
+    return std::abs(y[i] - expected) / std::fmax(expected, smallest);
   });
 }
 

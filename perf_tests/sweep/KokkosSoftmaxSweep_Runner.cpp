@@ -56,15 +56,8 @@ void Runner::begin(std::size_t number) {
 
 template <class T>
 Workbench<Runner::Exec, T>& Runner::workbench() {
-  if constexpr (std::is_same_v<T, float>) {
-    if (!m_float)
-      m_float = std::make_unique<Workbench<Exec, float>>(m_exec, most_elements(DType::float32));
-    return *m_float;
-  } else {
-    if (!m_double)
-      m_double = std::make_unique<Workbench<Exec, double>>(m_exec, most_elements(DType::float64));
-    return *m_double;
-  }
+  const DType dtype = std::is_same_v<T, float> ? DType::float32 : DType::float64;
+  return m_workbenches.of<T>(m_exec, [&] { return most_elements(dtype); });
 }
 
 std::int64_t Runner::most_elements(DType dtype) const {

@@ -5,7 +5,6 @@
 #include <KokkosSoftmaxSweep_Algorithms.hpp>
 #include <KokkosSoftmaxSweep_Report.hpp>
 #include <KokkosSoftmaxSweep_Workbench.hpp>
-#include <memory>
 #include <vector>
 
 namespace benchmark {
@@ -49,8 +48,7 @@ class Runner {
   Launch m_launch;
   int m_batch = 1;
 
-  std::unique_ptr<Workbench<Exec, float>> m_float;
-  std::unique_ptr<Workbench<Exec, double>> m_double;
+  Workbenches<Exec> m_workbenches;
 };
 
 }  // namespace KokkosSoftmaxSweep

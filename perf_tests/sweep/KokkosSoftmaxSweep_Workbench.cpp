@@ -2,6 +2,7 @@
 #include <KokkosSoftmaxSweep_Timing.hpp>
 #include <KokkosSoftmaxSweep_Workbench.hpp>
 #include <algorithm>
+#include <limits>
 
 namespace KokkosSoftmaxSweep {
 namespace {
@@ -35,7 +36,9 @@ template <class Exec, class Buffer>
 void fill_normal(const Exec& exec, const Buffer& buffer) {
   Kokkos::parallel_for(
       "KokkosSoftmaxSweep::fill", Elements<Exec>(exec, 0, buffer.extent(0)),
-      KOKKOS_LAMBDA(std::int64_t i) { buffer(i) = random_normal(i); });
+      KOKKOS_LAMBDA(std::int64_t i) {
+        buffer(i) = static_cast<typename Buffer::value_type>(random_normal(i));
+      });
 }
 
 template <class Exec, class T>
@@ -83,7 +86,7 @@ Workbench<Exec, T>::Workbench(const Exec& exec, std::int64_t elements)
 template <class Exec, class T>
 void Workbench<Exec, T>::poison_y(std::int64_t elements) const {
   const auto used = Kokkos::subview(m_y, Kokkos::make_pair(std::int64_t(0), elements));
-  Kokkos::deep_copy(m_exec, used, Kokkos::Experimental::quiet_NaN_v<T>);
+  Kokkos::deep_copy(m_exec, used, static_cast<T>(std::numeric_limits<float>::quiet_NaN()));
 }
 
 template <class Exec, class T>
@@ -122,5 +125,11 @@ double Workbench<Exec, T>::measure_copy(std::int64_t elements) const {
 
 template class Workbench<Kokkos::DefaultExecutionSpace, float>;
 template class Workbench<Kokkos::DefaultExecutionSpace, double>;
+#if !KOKKOS_HALF_T_IS_FLOAT
+template class Workbench<Kokkos::DefaultExecutionSpace, Kokkos::Experimental::half_t>;
+#endif
+#if !KOKKOS_BHALF_T_IS_FLOAT
+template class Workbench<Kokkos::DefaultExecutionSpace, Kokkos::Experimental::bhalf_t>;
+#endif
 
 }  // namespace KokkosSoftmaxSweep

@@ -5,7 +5,9 @@
 #include <KokkosSoftmaxSweep_Shape.hpp>
 #include <Kokkos_Core.hpp>
 #include <map>
+#include <memory>
 #include <string>
+#include <typeindex>
 #include <vector>
 
 namespace KokkosSoftmaxSweep {
@@ -44,6 +46,22 @@ class Workbench {
   Exec m_exec;
   Buffer m_x, m_y;
   std::map<std::int64_t, double> m_copy_seconds;
+};
+
+/// A workbench for each value type that is asked for.
+template <class Exec>
+class Workbenches {
+ public:
+  /// Makes it at the first call, with room for as many elements as most_elements() says.
+  template <class T, class MostElements>
+  Workbench<Exec, T>& of(const Exec& exec, const MostElements& most_elements) {
+    std::shared_ptr<void>& bench = m_benches[typeid(T)];
+    if (!bench) bench = std::make_shared<Workbench<Exec, T>>(exec, most_elements());
+    return *static_cast<Workbench<Exec, T>*>(bench.get());
+  }
+
+ private:
+  std::map<std::type_index, std::shared_ptr<void>> m_benches;
 };
 
 }  // namespace KokkosSoftmaxSweep

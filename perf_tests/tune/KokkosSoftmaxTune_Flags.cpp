@@ -11,14 +11,19 @@ namespace {
 
 using KokkosSoftmaxSweep::names;
 
-std::vector<Operation> operations(const std::string& flag, const std::string& list) {
-  constexpr int count = static_cast<int>(KokkosSoftmax::Impl::last_operation) + 1;
+/// Enumerators from `first` to `last`, each with a name by to_string.
+template <class Enum>
+std::vector<Enum> enumerators(const std::string& flag, const std::string& list, Enum first,
+                              Enum last) {
+  const int begin = static_cast<int>(first);
   std::vector<std::string> known;
-  for (int o = 0; o < count; ++o) known.push_back(to_string(static_cast<Operation>(o)));
-  std::vector<Operation> items;
-  for (const std::string& name : names(flag, list, known))
-    items.push_back(
-        static_cast<Operation>(std::find(known.begin(), known.end(), name) - known.begin()));
+  for (int e = begin; e <= static_cast<int>(last); ++e)
+    known.emplace_back(to_string(static_cast<Enum>(e)));
+  std::vector<Enum> items;
+  for (const std::string& name : names(flag, list, known)) {
+    const auto place = std::find(known.begin(), known.end(), name) - known.begin();
+    items.push_back(static_cast<Enum>(begin + place));
+  }
   return items;
 }
 
@@ -54,9 +59,13 @@ void take_flag(Flags& flags, const std::string& argument) {
   const std::string flag = argument.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : argument.substr(equals + 1);
   if (flag == "--operations")
-    flags.operations = operations(flag, value);
+    flags.operations =
+        enumerators(flag, value, Operation::softmax, KokkosSoftmax::Impl::last_operation);
+  else if (flag == "--algorithms")
+    flags.algorithms =
+        enumerators(flag, value, Algorithm::packed, KokkosSoftmax::Impl::last_algorithm);
   else if (flag == "--types")
-    flags.dtypes = KokkosSoftmaxSweep::dtypes(flag, value);
+    flags.types = names(flag, value, type_names());
   else if (flag == "--axes")
     flags.axes = axes(flag, value);
   else if (flag == "--columns")
@@ -106,12 +115,13 @@ Flags parse_flags(int argc, char** argv, bool on_host) {
 std::vector<Point> choose_points(const Flags& flags) {
   std::vector<Point> points;
   for (const Operation operation : flags.operations)
-    for (const DType dtype : flags.dtypes)
+    for (const std::string& types : flags.types)
       for (const int axis : flags.axes)
         for (const std::int64_t columns : flags.columns)
           for (const std::int64_t rows : flags.rows) {
-            const Point point{operation, dtype, axis, rows, columns};
-            if (static_cast<double>(rows) * static_cast<double>(columns) * size_of(dtype) <=
+            const Point point{operation, types, axis, rows, columns};
+            if (static_cast<double>(rows) * static_cast<double>(columns) *
+                    static_cast<double>(size_of_x(types)) <=
                 flags.max_mib * (1 << 20))
               points.push_back(point);
             else
@@ -125,7 +135,9 @@ const char* help_text() {
   return R"(Searches for the fastest schedule: every one that is compiled and serves, for each point.
 
   --operations=NAME,...  softmax, log_softmax, logsumexp (default: all)
-  --types=NAME,...       float, double (default: both)
+  --types=NAME,...       float, double and, on GPUs, half, bhalf, half_float, bhalf_float: x, and y
+                         where it is another (default: all)
+  --algorithms=NAME,...  packed, subgroup and the others of docs/algorithms.md (default: all)
   --columns=N,...        sizes that are measured; each stands for all above the one before it
   --rows=M,...           the same for rows
   --axes=1,0             1: contiguous rows, 0: strided ones, for `column` and `split_column` (default: 1; both on GPUs)

@@ -3,6 +3,7 @@
 #define KOKKOSSOFTMAXTUNE_FLAGS_HPP
 
 #include <KokkosSoftmaxTune_Point.hpp>
+#include <KokkosSoftmaxTune_Types.hpp>
 #include <filesystem>
 #include <vector>
 
@@ -12,7 +13,8 @@ namespace KokkosSoftmaxTune {
 struct Flags {
   std::vector<Operation> operations = {Operation::softmax, Operation::log_softmax,
                                        Operation::logsumexp};
-  std::vector<DType> dtypes = {DType::float32, DType::float64};
+  std::vector<std::string> types = type_names();
+  std::vector<Algorithm> algorithms;  ///< none: all
   std::vector<int> axes;
   std::vector<std::int64_t> columns;  ///< ascending
   std::vector<std::int64_t> rows;     ///< ascending

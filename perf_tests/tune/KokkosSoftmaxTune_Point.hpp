@@ -2,7 +2,6 @@
 #ifndef KOKKOSSOFTMAXTUNE_POINT_HPP
 #define KOKKOSSOFTMAXTUNE_POINT_HPP
 
-#include <KokkosSoftmaxSweep_Point.hpp>
 #include <Schedule.hpp>
 #include <cstdint>
 #include <impl/KokkosSoftmax_Operation.hpp>
@@ -12,9 +11,9 @@
 
 namespace KokkosSoftmaxTune {
 
+using KokkosSoftmax::Algorithm;
 using KokkosSoftmax::Impl::Operation;
 using KokkosSoftmax::Impl::Schedule;
-using KokkosSoftmaxSweep::DType;
 
 /// Calls function with the operation as an integral constant.
 template <class Function>
@@ -33,15 +32,15 @@ auto with_operation(Operation operation, const Function& function) {
 /// Where schedules are compared: a matrix whose rows lie along `axis` (1: contiguous rows).
 struct Point {
   Operation operation = Operation::softmax;
-  DType dtype = DType::float32;
+  std::string types = "float";  ///< as tables name them
   int axis = 1;
   std::int64_t rows = 1;
   std::int64_t columns = 1;
 
   std::int64_t elements() const { return rows * columns; }
   std::string name() const {
-    return std::string(to_string(operation)) + "," + to_string(dtype) + "," + std::to_string(axis) +
-           "," + std::to_string(rows) + "," + std::to_string(columns);
+    return std::string(to_string(operation)) + "," + types + "," + std::to_string(axis) + "," +
+           std::to_string(rows) + "," + std::to_string(columns);
   }
 };
 

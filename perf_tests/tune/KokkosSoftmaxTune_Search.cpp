@@ -4,6 +4,7 @@
 #include <KokkosSoftmaxSweep_Timing.hpp>
 #include <KokkosSoftmaxTune_Search.hpp>
 #include <algorithm>
+#include <cmath>
 #include <impl/KokkosSoftmax_Launch.hpp>
 #include <iostream>
 #include <limits>
@@ -11,7 +12,6 @@
 namespace KokkosSoftmaxTune {
 namespace {
 
-using KokkosSoftmax::Algorithm;
 using KokkosSoftmax::Options;
 using KokkosSoftmaxSweep::Shape;
 namespace Impl = KokkosSoftmax::Impl;
@@ -32,22 +32,43 @@ bool is_eligible(const Schedule& schedule, const Point& point) {
   return KokkosSoftmax::Impl::has_row_in_each_lane(schedule.algorithm) == (point.axis == 0);
 }
 
-template <Operation operation, class T>
+/// A row in the type that it was computed in, which the host can do more with than with half types.
+template <class T, class From>
+std::vector<T> as(const std::vector<From>& row) {
+  return std::vector<T>(row.begin(), row.end());
+}
+
+template <class T>
+double smallest_normal() {
+  return std::ldexp(1.0, Kokkos::Experimental::min_exponent_v<T> - 1);
+}
+template <class T>
+double epsilon() {
+  return std::ldexp(1.0, 1 - Kokkos::Experimental::digits_v<T>);
+}
+
+/// The error of a row of y of type Y.
+template <Operation operation, class Y, class T>
 double error_of(const std::vector<T>& x, const std::vector<T>& y) {
   if constexpr (operation == Operation::softmax)
-    return KokkosSoftmaxSweep::softmax_error(x, y);
+    return KokkosSoftmaxSweep::softmax_error(x, y, smallest_normal<Y>());
   else if constexpr (operation == Operation::log_softmax)
     return KokkosSoftmaxSweep::log_softmax_error(x, y);
   else
     return KokkosSoftmaxSweep::logsumexp_error(x, y[0]);
 }
 
-/// function(operation, T()) of a point.
+/// What it may be: that of the computation, and a rounding to y.
+template <class V>
+double error_bound(std::int64_t columns) {
+  return KokkosSoftmaxSweep::error_bound<typename V::Compute>(columns) + epsilon<typename V::Y>();
+}
+
+/// function(operation, ValueTypes) of a point.
 template <class Function>
-auto with_types(const Point& point, const Function& function) {
-  return with_operation(point.operation, [&](auto operation) {
-    return KokkosSoftmaxSweep::with_type(point.dtype,
-                                         [&](auto zero) { return function(operation, zero); });
+void with_operation_and_types(const Point& point, const Function& function) {
+  with_operation(point.operation, [&](auto operation) {
+    with_types(point.types, [&](auto types) { function(operation, types); });
   });
 }
 
@@ -55,55 +76,58 @@ auto with_types(const Point& point, const Function& function) {
 
 Search::Search(const Flags& flags) : m_flags(flags), m_points(choose_points(flags)) {}
 
-Search::~Search() = default;
-
 std::vector<Job> Search::jobs() {
   std::vector<Job> all;
-  for (const Point& point : m_points) {
-    const std::vector<Job> more = with_types(point, [&](auto operation, auto zero) {
-      return jobs_of<operation.value, decltype(zero)>(point);
+  for (const Point& point : m_points)
+    with_operation_and_types(point, [&](auto operation, auto types) {
+      const std::vector<Job> more = jobs_of<operation.value, decltype(types)>(point);
+      all.insert(all.end(), more.begin(), more.end());
     });
-    all.insert(all.end(), more.begin(), more.end());
-  }
   return all;
 }
 
 Measurement Search::measure(const Job& job) {
-  return with_types(job.point, [&](auto operation, auto zero) {
-    try {
-      return measured<operation.value, decltype(zero)>(job);
-    } catch (const std::exception& error) {
-      std::cerr << "FAILED: " << error.what() << "\n";
-      return Measurement{};
-    }
-  });
+  Measurement measurement;
+  try {
+    with_operation_and_types(job.point, [&](auto operation, auto types) {
+      measurement = measured<operation.value, decltype(types)>(job);
+    });
+  } catch (const std::exception& error) {
+    std::cerr << "FAILED: " << error.what() << "\n";
+  }
+  return measurement;
 }
 
-template <Operation operation, class T>
+template <Operation operation, class V>
 std::vector<Job> Search::jobs_of(const Point& point) {
   std::vector<Job> jobs;
-  const auto schedules = Impl::compiled_schedules<operation, Exec, Impl::ValueTypes<T>>();
-  const auto rows = problem<operation, T>(point, 0);
+  const auto schedules = Impl::compiled_schedules<operation, Exec, V>();
+  const auto rows = problem<operation, V>(point, 0);
   const int taken = Impl::choose<operation>(m_exec, rows, Options{}).candidate;
   for (int c = 0; c < static_cast<int>(schedules.size()); ++c)
-    if (is_eligible(schedules[c], point) &&
+    if (is_eligible(schedules[c], point) && is_asked_for(schedules[c]) &&
         Impl::serves<operation>(m_exec, rows, Options{}, {.candidate = c}))
       jobs.push_back({point, c, schedules[c], c == taken});
   return jobs;
 }
 
-template <Operation operation, class T>
+bool Search::is_asked_for(const Schedule& schedule) const {
+  const auto& asked = m_flags.algorithms;
+  return asked.empty() || std::find(asked.begin(), asked.end(), schedule.algorithm) != asked.end();
+}
+
+template <Operation operation, class V>
 Measurement Search::measured(const Job& job) {
   const Impl::Choice choice{.candidate = job.candidate};
   const Options options;
-  bench<T>().poison_y(job.point.elements());
-  Impl::launch<operation>(m_exec, problem<operation, T>(job.point, 0), options, choice);
+  bench<typename V::Y>().poison_y(job.point.elements());
+  Impl::launch<operation>(m_exec, problem<operation, V>(job.point, 0), options, choice);
   m_exec.fence();
-  if (!is_right<operation, T>(job.point)) return {Measurement::Status::wrong};
+  if (!is_right<operation, V>(job.point)) return {Measurement::Status::wrong};
   std::int64_t slot = 0;
   const double seconds = timed(job.point, [&] {
     slot = (slot + 1) % slots(job.point);
-    Impl::launch<operation>(m_exec, problem<operation, T>(job.point, slot), options, choice);
+    Impl::launch<operation>(m_exec, problem<operation, V>(job.point, slot), options, choice);
   });
   return {Measurement::Status::right, seconds};
 }
@@ -120,59 +144,61 @@ double Search::timed(const Point& point, const Launch& launch) {
   return seconds;
 }
 
-template <Operation operation, class T>
+template <Operation operation, class V>
 bool Search::is_right(const Point& point) {
   const Shape x = shape_of_x(point);
   const Shape y = one_value_a_row(operation) ? KokkosSoftmaxSweep::rows_of({point.rows, 1}) : x;
+  using T = typename V::Compute;
+  using Y = typename V::Y;
   for (const std::int64_t row : KokkosSoftmaxSweep::sampled_rows(point.rows)) {
-    const double error =
-        error_of<operation>(bench<T>().row_of_x(x, row), bench<T>().row_of_y(y, row));
-    if (!(error <= KokkosSoftmaxSweep::error_bound<T>(point.columns))) return false;
+    const auto x_row = as<T>(bench<typename V::X>().row_of_x(x, row));
+    const auto y_row = as<T>(bench<Y>().row_of_y(y, row));
+    if (!(error_of<operation, Y>(x_row, y_row) <= error_bound<V>(point.columns))) return false;
   }
   return true;
 }
 
 template <class T>
-Search::Bench<T>& Search::bench() {
-  if constexpr (std::is_same_v<T, float>) {
-    if (!m_float) m_float = std::make_unique<Bench<T>>(m_exec, most_elements(DType::float32));
-    return *m_float;
-  } else {
-    if (!m_double) m_double = std::make_unique<Bench<T>>(m_exec, most_elements(DType::float64));
-    return *m_double;
-  }
+KokkosSoftmaxSweep::Workbench<Search::Exec, T>& Search::bench() {
+  return m_workbenches.of<T>(m_exec, [&] { return most_elements<T>(); });
 }
 
-template <Operation operation, class T>
-Search::Problem<T> Search::problem(const Point& point, std::int64_t slot) {
+template <class T>
+std::int64_t Search::most_elements() const {
+  std::int64_t most = 0;
+  for (const Point& point : m_points)
+    with_types(point.types, [&]<class V>(V) {
+      if (std::is_same_v<typename V::X, T> || std::is_same_v<typename V::Y, T>)
+        most = std::max(most, slots(point) * padded_elements(point));
+    });
+  return most;
+}
+
+template <Operation operation, class V>
+Search::Problem<V> Search::problem(const Point& point, std::int64_t slot) {
   using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-  using Matrix = Kokkos::View<const T**, Kokkos::LayoutRight, Exec, Unmanaged>;
-  using Output = std::conditional_t<one_value_a_row(operation), Kokkos::View<T*, Exec, Unmanaged>,
-                                    Kokkos::View<T**, Kokkos::LayoutRight, Exec, Unmanaged>>;
+  using X = typename V::X;
+  using Y = typename V::Y;
+  using Matrix = Kokkos::View<const X**, Kokkos::LayoutRight, Exec, Unmanaged>;
+  using Output = std::conditional_t<one_value_a_row(operation), Kokkos::View<Y*, Exec, Unmanaged>,
+                                    Kokkos::View<Y**, Kokkos::LayoutRight, Exec, Unmanaged>>;
   const std::int64_t offset = slot * padded_elements(point);
   const auto extents = shape_of_x(point).extents;
-  const Matrix x(bench<T>().x() + offset, extents[0], extents[1]);
+  const Matrix x(bench<X>().x() + offset, extents[0], extents[1]);
   if constexpr (one_value_a_row(operation))
     return Impl::make_row_problem(Impl::strided_array(x),
-                                  Impl::strided_array(Output(bench<T>().y() + offset, point.rows)),
+                                  Impl::strided_array(Output(bench<Y>().y() + offset, point.rows)),
                                   point.axis);
   else
     return Impl::make_row_problem(
         Impl::strided_array(x),
-        Impl::strided_array(Output(bench<T>().y() + offset, extents[0], extents[1])), point.axis);
+        Impl::strided_array(Output(bench<Y>().y() + offset, extents[0], extents[1])), point.axis);
 }
 
 std::int64_t Search::slots(const Point& point) const {
-  const double bytes = static_cast<double>(padded_elements(point) * size_of(point.dtype));
+  const double bytes = static_cast<double>(padded_elements(point) * size_of_x(point.types));
   return std::max<std::int64_t>(
       1, static_cast<std::int64_t>(m_flags.working_set_mib * (1 << 20) / bytes));
-}
-
-std::int64_t Search::most_elements(DType dtype) const {
-  std::int64_t most = 0;
-  for (const Point& point : m_points)
-    if (point.dtype == dtype) most = std::max(most, slots(point) * padded_elements(point));
-  return most;
 }
 
 }  // namespace KokkosSoftmaxTune

@@ -7,7 +7,6 @@
 #include <Kokkos_Core.hpp>
 #include <impl/KokkosSoftmax_RowProblem.hpp>
 #include <map>
-#include <memory>
 #include <string>
 
 namespace KokkosSoftmaxTune {
@@ -18,7 +17,6 @@ class Search {
   using Exec = Kokkos::DefaultExecutionSpace;
 
   explicit Search(const Flags& flags);
-  ~Search();
 
   /// Every point with every compiled schedule that serves it.
   std::vector<Job> jobs();
@@ -27,36 +25,38 @@ class Search {
   Measurement measure(const Job& job);
 
  private:
-  template <class T>
-  using Problem = KokkosSoftmax::Impl::RowProblem<T, T>;
-  template <class T>
-  using Bench = KokkosSoftmaxSweep::Workbench<Exec, T>;
+  // V: ValueTypes
+  template <class V>
+  using Problem = KokkosSoftmax::Impl::RowProblem<typename V::X, typename V::Y>;
 
-  template <Operation operation, class T>
+  bool is_asked_for(const Schedule& schedule) const;
+
+  template <Operation operation, class V>
   std::vector<Job> jobs_of(const Point& point);
-  template <Operation operation, class T>
+  template <Operation operation, class V>
   Measurement measured(const Job& job);
-  template <Operation operation, class T>
+  template <Operation operation, class V>
   bool is_right(const Point& point);
 
   template <class Launch>
   double timed(const Point& point, const Launch& launch);
 
+  /// The memory of entries of type T.
   template <class T>
-  Bench<T>& bench();
+  KokkosSoftmaxSweep::Workbench<Exec, T>& bench();
+  template <class T>
+  std::int64_t most_elements() const;
 
   /// The problem of a point in the part number `slot` of the memory.
-  template <Operation operation, class T>
-  Problem<T> problem(const Point& point, std::int64_t slot);
+  template <Operation operation, class V>
+  Problem<V> problem(const Point& point, std::int64_t slot);
   std::int64_t slots(const Point& point) const;
-  std::int64_t most_elements(DType dtype) const;
 
   Exec m_exec;
   Flags m_flags;
   std::vector<Point> m_points;
   std::map<std::string, double> m_best;  ///< seconds, by Point::name
-  std::unique_ptr<Bench<float>> m_float;
-  std::unique_ptr<Bench<double>> m_double;
+  KokkosSoftmaxSweep::Workbenches<Exec> m_workbenches;
 };
 
 }  // namespace KokkosSoftmaxTune

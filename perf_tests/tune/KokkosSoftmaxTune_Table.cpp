@@ -19,7 +19,7 @@ struct Timed {
   bool is_taken;
 };
 
-using Group = std::tuple<Operation, DType, int>;             // with the axis
+using Group = std::tuple<Operation, std::string, int>;       // with the types and the axis
 using Buckets = std::map<std::int64_t, std::vector<Timed>>;  // by rows
 using Table = std::map<Group, std::map<std::int64_t, Buckets>>;
 
@@ -29,7 +29,7 @@ Table right_results(const std::vector<Job>& jobs, const Record& record) {
     const Measurement* measurement = record.find(job);
     if (measurement == nullptr || measurement->status != Measurement::Status::right) continue;
     const Point& p = job.point;
-    table[{p.operation, p.dtype, p.axis}][p.columns][p.rows].push_back(
+    table[{p.operation, p.types, p.axis}][p.columns][p.rows].push_back(
         {job.schedule, measurement->seconds, job.is_taken});
   }
   return table;
@@ -104,14 +104,14 @@ void write_columns(std::ostream& out, TuningLine line, std::int64_t columns,
 void write_table(std::ostream& out, const std::vector<Job>& jobs, const Record& record,
                  double margin) {
   for (const auto& [group, by_columns] : right_results(jobs, record)) {
-    const auto& [operation, dtype, axis] = group;
-    out << "\n# " << to_string(operation) << " of " << to_string(dtype) << ", "
+    const auto& [operation, types, axis] = group;
+    out << "\n# " << to_string(operation) << " of " << types << ", "
         << (axis == 1 ? "contiguous" : "strided") << " rows\n";
     std::int64_t below = -1;
     for (const auto& [columns, buckets] : by_columns) {
       const bool is_last = columns == by_columns.rbegin()->first;
       const TuningLine line{.operation = operation,
-                            .types = to_string(dtype),
+                            .types = types,
                             .columns = range_above(below, columns, is_last),
                             .rows = {},
                             .schedule = {}};

@@ -23,6 +23,14 @@ endfunction()
 set(search "${TUNE}" --operations=softmax --types=double --columns=16,48 --rows=32 --axes=1
   --working-set-mib=0.1 "--output=${table}")
 
+run(text ${search} --algorithms=subgroup,online)
+file(READ "${table}.csv" text)
+expect("${text}" "online{")
+if(text MATCHES "(fused|split|host)[a-z_]*{")
+  message(FATAL_ERROR "a schedule that wasn't asked for in:\n${text}")
+endif()
+file(REMOVE "${table}" "${table}.csv")
+
 run(text "${TUNE}" --list)
 expect("${text}" "logsumexp float online{")
 
