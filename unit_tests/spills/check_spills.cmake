@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# cmake -DCUOBJDUMP=... "-DOBJECTS=<file>|..." -DKNOWN=<file> [-DWRITE=ON] -P check_spills.cmake
+# Kernels that spill registers, for each object file of the library: no more of them, and no more bytes a
+# thread in sum, than KNOWN has. A change that is nothing to a reader can make a kernel spill, and a tenth
+# slower. WRITE writes KNOWN anew.
+cmake_minimum_required(VERSION 3.20)
+string(REPLACE "|" ";" objects "${OBJECTS}")
+set(text "# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n# object  kernels that spill  bytes a thread, of all of them\n")
+set(worse "")
+file(STRINGS "${KNOWN}" known)
+
+foreach(object IN LISTS objects)
+  get_filename_component(unit "${object}" NAME_WE)
+  if(NOT unit MATCHES "^Cuda_")
+    continue()
+  endif()
+  execute_process(COMMAND "${CUOBJDUMP}" -res-usage "${object}" OUTPUT_VARIABLE usage RESULT_VARIABLE status)
+  string(REGEX MATCHALL " STACK:[0-9]+" stacks "${usage}")
+  if(NOT status EQUAL 0 OR stacks STREQUAL "")
+    message(FATAL_ERROR "${CUOBJDUMP} tells nothing of ${object} (exit status ${status})")
+  endif()
+  list(TRANSFORM stacks REPLACE " STACK:" "")
+  list(FILTER stacks EXCLUDE REGEX "^0$")
+  list(LENGTH stacks kernels)
+  string(REPLACE ";" " + " sum "0;${stacks};0")
+  math(EXPR bytes "${sum}")
+  string(APPEND text "${unit} ${kernels} ${bytes}\n")
+
+  set(before ${known})
+  list(FILTER before INCLUDE REGEX "^${unit} ")
+  if(NOT before MATCHES "^${unit} ([0-9]+) ([0-9]+)$")
+    string(APPEND worse "${unit}: not in ${KNOWN}\n")
+  elseif(kernels GREATER CMAKE_MATCH_1 OR bytes GREATER CMAKE_MATCH_2)
+    string(APPEND worse "${unit}: ${kernels} kernels spill ${bytes} bytes a thread in all (known: "
+      "${CMAKE_MATCH_1} kernels, ${CMAKE_MATCH_2} bytes)\n")
+  endif()
+endforeach()
+
+if(WRITE)
+  file(WRITE "${KNOWN}" "${text}")
+elseif(NOT worse STREQUAL "")
+  message(FATAL_ERROR "${worse}See which: cuobjdump -res-usage <object> | grep -B1 'STACK:[1-9]'. Measure "
+    "them before the file is written anew (-DWRITE=ON).")
+endif()
