@@ -150,8 +150,8 @@ function(kokkossoftmax_compile_with_kokkos)
   endforeach()
 endfunction()
 
-# ---- Kokkos Kernels: optional, for the example `digits`; the target Kokkos::kokkoskernels
-if(KokkosSoftmax_ENABLE_PERF_TESTS)
+# ---- Kokkos Kernels: optional, for the example `digits`, which is a test; the target Kokkos::kokkoskernels
+if(KokkosSoftmax_ENABLE_TESTS)
   if(_kokkossoftmax_kernels_dir)
     set(KokkosKernels_DIR "${_kokkossoftmax_kernels_dir}" CACHE PATH "Where KokkosKernelsConfig.cmake is" FORCE)
   endif()
