@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Every schedule that is compiled, whatever the rule takes it for: rows that just fit its
-// registers, that just don't, with and without edges, contiguous and strided.
+// registers, that just don't, with and without edges, contiguous and strided, scaled and at
+// addresses of x and y that differ.
 
 #include <gtest/gtest.h>
 
@@ -62,9 +63,16 @@ class Schedules : public ::testing::Test {
           served += expect_sample_right<operation>(function, choice, schedules[s],
                                                    normal_sample<typename V::X>(count, columns));
       }
-      if (has_tiles(schedules[s].algorithm))
-        expect_sample_right<operation>(function, choice, schedules[s],
-                                       hostile_sample(2 * register_capacity(schedules[s])));
+      if (has_tiles(schedules[s].algorithm)) {
+        const std::int64_t tiles = 2 * register_capacity(schedules[s]);
+        expect_sample_right<operation>(function, choice, schedules[s], hostile_sample(tiles));
+        const Case c{.function = function,
+                     .extents = {5, static_cast<std::size_t>(tiles + 3)},
+                     .options = {.scale = uneven_scale},
+                     .x_offset = 1,
+                     .y_offset = 3};
+        expect_case_right<operation>(c, choice, schedules[s], uneven_sample(tiles + 3));
+      }
       EXPECT_GT(served, 0) << schedules[s] << " serves nothing";
     }
   }
@@ -85,6 +93,17 @@ class Schedules : public ::testing::Test {
     if (sample.rows.count == 0) {
       sample.rows = hostile_rows<typename V::X>(static_cast<std::size_t>(columns));
       sample.expected = reference(sample.rows);
+    }
+    return sample;
+  }
+
+  static constexpr double uneven_scale = -0.7;
+  static const Sample& uneven_sample(std::int64_t columns) {
+    static std::map<std::int64_t, Sample> samples;
+    auto& sample = samples[columns];
+    if (sample.rows.count == 0) {
+      sample.rows = normal_sample<typename V::X>(5, static_cast<std::size_t>(columns)).rows;
+      sample.expected = reference(sample.rows, uneven_scale);
     }
     return sample;
   }
@@ -111,8 +130,8 @@ class Schedules : public ::testing::Test {
                                 const Schedule& schedule, const Sample& sample) {
     constexpr int y_rank = operation == Operation::logsumexp ? 1 : 2;
     const Exec exec;
-    Field<typename V::X, Exec> x(place<Kokkos::LayoutRight>(c.extents, 0));
-    Field<typename V::Y, Exec> y(place<Kokkos::LayoutRight>(c.y_extents(), 0));
+    Field<typename V::X, Exec> x(place<Kokkos::LayoutRight>(c.extents, c.x_offset));
+    Field<typename V::Y, Exec> y(place<Kokkos::LayoutRight>(c.y_extents(), c.y_offset));
     const auto problem = KokkosSoftmax::Impl::make_row_problem(
         KokkosSoftmax::Impl::strided_array(
             x.template view<Kokkos::LayoutRight, 2, const typename V::X>()),
