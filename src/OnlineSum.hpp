@@ -14,13 +14,24 @@ class OnlineSum {
   /// Tile needs max(start) and sum<keep>(exp).
   template <bool keep = false, class Tile>
   KOKKOS_FORCEINLINE_FUNCTION void add(Tile& tile) {
-    const T max = tile.max(m_max);
+    raise_to(tile.max(m_max));
+    add_below<keep>(tile);
+  }
+
+  /// The largest entry so far, or of those that are to come.
+  KOKKOS_FORCEINLINE_FUNCTION T max() const { return m_max; }
+  KOKKOS_FORCEINLINE_FUNCTION void raise_to(T max) {
     if (max > m_max) {
       const T reference = Exp::reference(max);
       m_sum.scale(rescaling(m_reference, reference));
       m_max = max;
       m_reference = reference;
     }
+  }
+
+  /// A tile without an entry above max().
+  template <bool keep, class Tile>
+  KOKKOS_FORCEINLINE_FUNCTION void add_below(Tile& tile) {
     m_sum.add(tile.template sum<keep>(Exp(m_reference)));
   }
 

@@ -60,11 +60,16 @@ class Tile {
   /// The same of chunks that have been loaded before, without an edge.
   KOKKOS_FORCEINLINE_FUNCTION void take(const KernelArguments<V>& arguments,
                                         const Raw (&chunk)[items]) {
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i) widen<X, width>(chunk[i], m_value + i * width);
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int j = 0; j < size; ++j) m_value[j] = arguments.scale * m_value[j];
-    m_edge = -Kokkos::Experimental::infinity_v<T>;
+    take_unscaled(chunk);
+    scale(arguments.scale);
+  }
+
+  /// The same without a multiplication by 1: the branch, which would keep loads from memory from
+  /// overlapping, does no harm where chunks come from scratch.
+  KOKKOS_FORCEINLINE_FUNCTION void take_from_scratch(const KernelArguments<V>& arguments,
+                                                     const Raw (&chunk)[items]) {
+    take_unscaled(chunk);
+    if (arguments.scale != T(1)) scale(arguments.scale);
   }
 
   /// For a place in the row that this thread doesn't work on.
@@ -134,6 +139,17 @@ class Tile {
   }
 
  private:
+  KOKKOS_FORCEINLINE_FUNCTION void take_unscaled(const Raw (&chunk)[items]) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) widen<X, width>(chunk[i], m_value + i * width);
+    m_edge = -Kokkos::Experimental::infinity_v<T>;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void scale(T factor) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) m_value[j] = factor * m_value[j];
+  }
+
   /// The chunks of the thread are `threads * distance` apart. The pointer moves on outside of the
   /// guards, so that these guard a load alone and become predicates.
   template <class Distance>

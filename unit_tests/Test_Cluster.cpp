@@ -15,29 +15,31 @@ using KokkosSoftmax::Impl::ClusterLimits;
 using KokkosSoftmax::Impl::ClusterPlan;
 using KokkosSoftmax::Impl::ClusterProblem;
 
-/// Floats in chunks of 16 bytes, in tiles of 16 Ki.
-ClusterPlan plan_for(std::int64_t columns, std::int64_t most_columns) {
-  return KokkosSoftmax::Impl::make_cluster_plan(
-      {.row_chunks = columns / 4, .chunk_bytes = 16, .tile_chunks = 4096},
-      {.max_teams = 16, .max_chunks = most_columns / 4});
+/// Floats in chunks of 16 bytes.
+ClusterPlan plan_for(std::int64_t columns, std::int64_t most_columns,
+                     std::int64_t comfortable_columns) {
+  return KokkosSoftmax::Impl::make_cluster_plan({.row_chunks = columns / 4, .chunk_bytes = 16},
+                                                {.max_teams = 16,
+                                                 .max_chunks = most_columns / 4,
+                                                 .comfortable_chunks = comfortable_columns / 4});
 }
 
-TEST(ClusterPlan, TakesAsFewTeamsAsHoldARow) {
-  EXPECT_EQ(plan_for(32768, 40000).teams, 1);
-  EXPECT_EQ(plan_for(40000, 40000).teams, 1);
-  EXPECT_EQ(plan_for(65536, 40000).teams, 2);
-  EXPECT_EQ(plan_for(8 * 32768, 40000).teams, 8);
+TEST(ClusterPlan, TakesAsFewTeamsAsHoldARowInComfort) {
+  EXPECT_EQ(plan_for(30016, 40000, 30016).teams, 1);
+  EXPECT_EQ(plan_for(30016 + 32, 40000, 30016).teams, 2);
+  EXPECT_EQ(plan_for(16 * 30016, 40000, 30016).teams, 16);
 }
 
-TEST(ClusterPlan, TakesMoreTeamsForFullerTiles) {
-  EXPECT_EQ(plan_for(151936, 40000).teams, 5);  // 2 tiles each, nearly full; 4 would have 2.3
+TEST(ClusterPlan, TakesAsFewTeamsAsHoldARowWhereComfortWouldTakeTooMany) {
+  EXPECT_EQ(plan_for(16 * 30016 + 32, 40000, 30016).teams, 13);
+  EXPECT_EQ(plan_for(16 * 40000, 40000, 30016).teams, 16);
 }
 
 TEST(ClusterPlan, CoversTheRowInWholeLines) {
-  const ClusterLimits limits{.max_teams = 16, .max_chunks = 10003};
+  const ClusterLimits limits{.max_teams = 16, .max_chunks = 10003, .comfortable_chunks = 6005};
   for (std::int64_t chunks = 1; chunks < 16 * 10000; chunks += 97)
     for (const int bytes : {8, 16}) {
-      const ClusterProblem p{.row_chunks = chunks, .chunk_bytes = bytes, .tile_chunks = 2560};
+      const ClusterProblem p{.row_chunks = chunks, .chunk_bytes = bytes};
       const ClusterPlan plan = make_cluster_plan(p, limits);
       ASSERT_LE(plan.teams, limits.max_teams) << chunks;
       ASSERT_LE(plan.chunks_per_team, limits.max_chunks) << chunks;
@@ -47,9 +49,14 @@ TEST(ClusterPlan, CoversTheRowInWholeLines) {
 }
 
 TEST(ClusterPlan, SaysWhatDoesNotFit) {
-  const ClusterProblem p{.row_chunks = 16 * 10000 + 1, .chunk_bytes = 16, .tile_chunks = 2560};
-  EXPECT_GT(fewest_teams(p, {.max_teams = 16, .max_chunks = 10000}), 16);
-  EXPECT_GT(fewest_teams(p, {.max_teams = 8, .max_chunks = 1}), 8);  // not even a line
+  const auto fits = [](std::int64_t chunks, std::int64_t max_chunks) {
+    return KokkosSoftmax::Impl::fits_cluster(
+        {.row_chunks = chunks, .chunk_bytes = 16},
+        {.max_teams = 16, .max_chunks = max_chunks, .comfortable_chunks = 1});
+  };
+  EXPECT_TRUE(fits(16 * 10000, 10000));
+  EXPECT_FALSE(fits(16 * 10000 + 1, 10000));
+  EXPECT_FALSE(fits(1, 1));  // not even a line
 }
 
 template <class C>
@@ -64,7 +71,7 @@ class Cluster : public ::testing::Test {
   }
 
   /// A team holds a little more.
-  static constexpr std::size_t columns_of_a_team = sizeof(X) == 8 ? 8000 : 36000;
+  static constexpr std::size_t columns_of_a_team = sizeof(X) == 8 ? 11000 : 18000;
 
   static void expect_right(std::size_t count, std::size_t columns, Function function) {
     const auto& sample = normal_sample<X>(count, columns);

@@ -2,19 +2,19 @@
 #ifndef KOKKOSSOFTMAX_SRC_CLUSTERS_CLUSTERKERNEL_HPP
 #define KOKKOSSOFTMAX_SRC_CLUSTERS_CLUSTERKERNEL_HPP
 
-#include <HeldShare.hpp>
 #include <RowReduction.hpp>
 #include <clusters/ClusterMember.hpp>
+#include <clusters/StagedShare.hpp>
 #include <clusters/StateExchange.hpp>
 
 namespace KokkosSoftmax::Impl {
 
-/// A row in the registers and the shared memory of the teams of a cluster: each holds its share as
-/// `fused_scratch` holds a row, and sends its state to all others.
+/// A row in the registers and the shared memory of the teams of a cluster: each holds its share and
+/// sends its state to all others.
 template <class Exec, class V, Operation operation, class Shape>
 struct ClusterKernel {
   using T = typename V::Compute;
-  using Share = HeldShare<Exec, V, operation, Shape>;
+  using Share = StagedShare<Exec, V, operation, Shape>;
   using Row = typename Share::Row;
   using State = LogSumExpState<T>;
   using States = ScratchStates<Exec, T>;
@@ -48,8 +48,8 @@ struct ClusterKernel {
            Share::scratch_bytes(chunks);
   }
   /// The largest share of a team with so much scratch.
-  static std::int64_t most_chunks(std::size_t scratch) {
-    return Share::most_chunks(scratch - scratch_bytes(0));
+  static std::int64_t most_chunks(int scratch) {
+    return Share::most_chunks(static_cast<std::size_t>(scratch) - scratch_bytes(0));
   }
 
  private:

@@ -60,7 +60,7 @@ struct ClusterLaunch {
   static bool fits_device(const Call<Exec, V>& call) {
     const ClusterLimits& limits = device_limits(call.exec);
     return !call.options.reproducible && limits.max_teams > 0 &&
-           fewest_teams(cluster_problem(call), limits) <= limits.max_teams;
+           fits_cluster(cluster_problem(call), limits);
   }
 
   static void prepare(const Exec&) {}
@@ -88,8 +88,7 @@ struct ClusterLaunch {
   static ClusterProblem cluster_problem(const Call<Exec, V>& call) {
     const std::int64_t chunks = divide_up(call.problem().columns, Shape::width);
     return {.row_chunks = std::max<std::int64_t>(1, chunks),
-            .chunk_bytes = Shape::width * static_cast<int>(sizeof(typename V::X)),
-            .tile_chunks = Kernel::Share::Piece::chunks};
+            .chunk_bytes = Shape::width * static_cast<int>(sizeof(typename V::X))};
   }
 
   /// Asked once for a kernel and a device, as it takes longer than a launch. The device has become
@@ -121,7 +120,9 @@ struct ClusterLaunch {
       const ClusterConfig cluster(exec, team, 1, teams, scratch);
       if (works(cudaOccupancyMaxActiveClusters(&resident, kernel, &cluster.config)) && resident > 0)
         return {.max_teams = teams,
-                .max_chunks = Kernel::most_chunks(static_cast<std::size_t>(scratch))};
+                .max_chunks = Kernel::most_chunks(scratch),
+                .comfortable_chunks = Kernel::most_chunks(
+                    static_cast<int>(scratch * Kernel::Share::comfortable_part))};
     }
     return {};
   }
