@@ -84,8 +84,7 @@ struct HostColumnsKernel {
 template <class Exec, class V, Operation operation>
 void host_columns(const Exec& exec, const std::string& label, const KernelArguments<V>& arguments) {
   using Kernel = HostColumnsKernel<V, operation>;
-  const std::int64_t blocks =
-      divide_up(arguments.problem.rows, Kernel::block_rows);
+  const std::int64_t blocks = divide_up(arguments.problem.rows, Kernel::block_rows);
   Kokkos::parallel_for(label,
                        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, blocks),
                        Kernel{arguments});
