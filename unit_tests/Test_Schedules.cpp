@@ -68,7 +68,7 @@ class Schedules : public ::testing::Test {
         expect_sample_right<operation>(function, choice, schedules[s], hostile_sample(tiles));
         const Case c{.function = function,
                      .extents = {5, static_cast<std::size_t>(tiles + 3)},
-                     .options = {.scale = uneven_scale},
+                     .options = {.axis = 1, .scale = uneven_scale},
                      .x_offset = 1,
                      .y_offset = 3};
         expect_case_right<operation>(c, choice, schedules[s], uneven_sample(tiles + 3));
