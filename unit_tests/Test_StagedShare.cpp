@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A share of a row in registers and scratch as clusters have it, on the host: one team of one
+// thread whose share is the whole row.
+
+#include <gtest/gtest.h>
+
+#include <Schedule.hpp>
+#include <clusters/StagedShare.hpp>
+#include <impl/KokkosSoftmax_Arguments.hpp>
+#include <support/Check.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+using KokkosSoftmax::Impl::Fill;
+using KokkosSoftmax::Impl::Operation;
+
+template <class Share, class V>
+struct RowInOneShare {
+  using Member = Kokkos::TeamPolicy<Kokkos::DefaultHostExecutionSpace>::member_type;
+
+  KokkosSoftmax::Impl::KernelArguments<V> arguments;
+  std::int64_t chunks;
+
+  void operator()(const Member& member) const {
+    const typename Share::Row row(arguments, member.league_rank());
+    Share share(member, chunks);
+    share.store(arguments, row, 0, 0, share.load(arguments, row, 0, 0));
+  }
+};
+
+template <class T>
+class StagedShare : public ::testing::Test {
+ protected:
+  using V = KokkosSoftmax::Impl::ValueTypes<T>;
+  using Exec = Kokkos::DefaultHostExecutionSpace;
+
+  /// Tiles of 8 entries: rows without anything in scratch, with a part of a part there, with many.
+  template <Operation operation, int width, Fill fill>
+  static void expect_right(Function function) {
+    using Shape = KokkosSoftmax::Impl::Shape<1, 1, 8 / width, width, fill>;
+    using Share = KokkosSoftmax::Impl::StagedShare<Exec, V, operation, Shape>;
+    for (const std::size_t columns : {4, 8, 12, 16, 36, 1000})
+      for (const double scale : {1.0, -0.7}) {
+        const Case c{
+            .function = function, .extents = {5, columns}, .options = {.axis = 1, .scale = scale}};
+        const auto& normal = normal_sample<T>(5, columns).rows;
+        EXPECT_TRUE(check_share<Share>(c, normal)) << width;
+        const auto hostile = hostile_rows<T>(columns);
+        EXPECT_TRUE(check_share<Share>(c, hostile)) << width;
+      }
+  }
+
+ private:
+  template <class Share>
+  static ::testing::AssertionResult check_share(Case c, const Rows<T>& rows) {
+    c.extents = {rows.count, rows.columns};
+    const Exec exec;
+    Field<T, Exec> x(place<Kokkos::LayoutRight>(c.extents, 0));
+    Field<T, Exec> y(place<Kokkos::LayoutRight>(c.extents, 0));
+    x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
+    const auto problem = KokkosSoftmax::Impl::make_row_problem(
+        KokkosSoftmax::Impl::strided_array(x.template view<Kokkos::LayoutRight, 2, const T>()),
+        KokkosSoftmax::Impl::strided_array(y.template view<Kokkos::LayoutRight, 2>()),
+        c.options.axis);
+    const auto chunks = static_cast<std::int64_t>(rows.columns) / Share::Piece::width;
+    Kokkos::TeamPolicy<Exec> policy(exec, static_cast<int>(rows.count), 1, 1);
+    policy.set_scratch_size(0, Kokkos::PerTeam(Share::scratch_bytes(chunks)));
+    Kokkos::parallel_for("staged share", policy,
+                         RowInOneShare<Share, V>{{problem, c.options}, chunks});
+    exec.fence();
+    return check_output(c, rows, reference(rows, c.options.scale), y);
+  }
+};
+
+using ComputeTypes = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(StagedShare, ComputeTypes);
+
+TYPED_TEST(StagedShare, HoldsARow) {
+  constexpr int wide = 16 / static_cast<int>(sizeof(TypeParam));
+  TestFixture::template expect_right<Operation::softmax, wide, Fill::guarded>(Function::softmax);
+  TestFixture::template expect_right<Operation::softmax, 1, Fill::scalar>(Function::softmax);
+  TestFixture::template expect_right<Operation::log_softmax, wide, Fill::guarded>(
+      Function::log_softmax);
+  TestFixture::template expect_right<Operation::log_softmax, 1, Fill::scalar>(
+      Function::log_softmax);
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test
