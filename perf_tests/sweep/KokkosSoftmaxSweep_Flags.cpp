@@ -44,6 +44,8 @@ void take_flag(Flags& flags, const std::string& argument) {
     flags.points = point_set(flag, value);
   else if (flag == "--max-mib")
     flags.max_mib = positive_number(flag, value);
+  else if (flag == "--rest")
+    flags.rest_ms = positive_number(flag, value);
   else if (flag == "--list")
     flags.list = true;
   else if (flag == "--benchmark_filter")
@@ -123,6 +125,8 @@ const char* help_text() {
                          "portable" (its choice without native schedules)
   --points=host|full     few points or all (default: by backend)
   --max-mib=NUMBER       leave out points that need more memory
+  --rest=MILLISECONDS    leave the device idle so long before each batch of launches, that a limit of
+                         its power doesn't lower its clock; also for the copy (default: no rest)
   --list                 print the chosen points, and for those of the library what runs, and stop
   --benchmark_filter=REGEX, --benchmark_out=FILE (default sweep-results/softmax.json; a .txt and a
   .csv table are written beside it), --benchmark_min_time=SECONDS, --benchmark_repetitions=N and

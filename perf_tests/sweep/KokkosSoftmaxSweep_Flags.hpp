@@ -18,6 +18,7 @@ struct Flags {
   std::vector<std::string> algorithms;  ///< names; empty: those of each table
   PointSet points = PointSet::full;
   double max_mib = 0;
+  double rest_ms = 0;  ///< before each batch
   bool list = false;
 
   std::string filter;  ///< --benchmark_filter: a regular expression, a leading '-' negates it

@@ -28,11 +28,12 @@ class ProgressReporter : public benchmark::BenchmarkReporter {
   const Runner& m_runner;
 };
 
-void add_context(const Machine& machine) {
+void add_context(const Machine& machine, const Flags& flags) {
   benchmark::AddCustomContext("backend", machine.backend);
   benchmark::AddCustomContext("device", machine.device);
   benchmark::AddCustomContext("kokkos_version", machine.kokkos_version);
   benchmark::AddCustomContext("kokkossoftmax_version", KOKKOSSOFTMAX_SWEEP_VERSION);
+  benchmark::AddCustomContext("rest_ms", std::to_string(flags.rest_ms));
 }
 
 /// Hands Benchmark its flags; false if it does not know one of them. `program` is kept by Benchmark
@@ -98,7 +99,7 @@ int report(const Flags& flags, const std::vector<Result>& results) {
 int sweep(int argc, char** argv) {
   const Machine machine = this_machine();
   const Flags flags = parse_flags(argc, argv, machine.on_host);
-  Runner runner(choose_points(flags));
+  Runner runner(choose_points(flags), std::chrono::duration<double, std::milli>(flags.rest_ms));
   if (flags.list) {
     print_list(runner.points());
     return 0;
@@ -107,7 +108,7 @@ int sweep(int argc, char** argv) {
     throw std::invalid_argument("no points are left: --list shows what flags choose");
   if (flags.out.has_parent_path()) std::filesystem::create_directories(flags.out.parent_path());
   if (!initialize_benchmark(argv[0], flags)) return 2;
-  add_context(machine);
+  add_context(machine, flags);
   print_start(machine, flags, runner.points().size());
   register_benchmarks(runner);
   ProgressReporter reporter(runner);

@@ -5,6 +5,7 @@
 #include <KokkosSoftmaxSweep_Runner.hpp>
 #include <KokkosSoftmaxSweep_Timing.hpp>
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <stdexcept>
@@ -24,17 +25,18 @@ void set_counters(benchmark::State& state, const Result& result) {
 
 }  // namespace
 
-Runner::Runner(std::vector<Point> points) : m_points(std::move(points)) {}
+Runner::Runner(std::vector<Point> points, Rest rest)
+    : m_rest(rest), m_points(std::move(points)), m_workbenches(rest) {}
 
 Runner::~Runner() = default;
 
 void Runner::run(benchmark::State& state, std::size_t number) {
   // Benchmark calls this several times for a point, to find how often to repeat.
   if (number == m_results.size()) begin(number);
-  if (m_results.back().status == Result::Status::measured)
-    time(state);
-  else
-    state.SkipWithError(summary(m_results.back()).c_str());
+  Result& result = m_results.back();
+  if (result.status == Result::Status::measured)
+    with_type(result.point.dtype, [&](auto zero) { time_and_compare<decltype(zero)>(state); });
+  if (result.status != Result::Status::measured) state.SkipWithError(summary(result).c_str());
 }
 
 void Runner::begin(std::size_t number) {
@@ -78,7 +80,9 @@ void Runner::prepare_and_check() {
   m_launch();
   m_exec.fence();
   check<T>(bench);
-  if (result.status == Result::Status::measured) m_batch = batch_size(m_exec, m_launch);
+  if (result.status != Result::Status::measured) return;
+  m_checksum = bench.checksum_of_y(shape.elements());
+  m_batch = batch_size(m_exec, m_launch);
 }
 
 template <class T>
@@ -93,28 +97,39 @@ void Runner::check(const Workbench<Exec, T>& bench) {
     char text[128];
     std::snprintf(text, sizeof(text), "row %lld has a relative error of %.2e (bound %.2e)",
                   static_cast<long long>(row), error, bound);
-    result.status = Result::Status::failed;
-    result.message = text;
-    return;
+    return fail(text);
   }
   result.status = Result::Status::measured;
 }
 
-void Runner::time(benchmark::State& state) {
+void Runner::fail(const std::string& message) {
+  m_results.back().status = Result::Status::failed;
+  m_results.back().message = message;
+}
+
+template <class T>
+void Runner::time_and_compare(benchmark::State& state) {
+  Result& result = m_results.back();
+  const std::int64_t elements = result.point.shape.elements();
+  Workbench<Exec, T>& bench = workbench<T>();
+  bench.poison_y(elements);
+  result.seconds = median_of_batches(state);
+  const double difference = std::abs(bench.checksum_of_y(elements) / m_checksum - 1);
+  if (!(difference <= error_bound<T>(result.point.shape.columns())))  // also where it is NaN
+    return fail("what was timed isn't what was checked: the checksum of y differs");
+  if (result.copy_ratio() > 1) result.copy_seconds = bench.copy_seconds_again(elements);
+  set_counters(state, result);
+}
+
+double Runner::median_of_batches(benchmark::State& state) {
   std::vector<double> seconds;
   while (state.KeepRunningBatch(m_batch)) {
+    rest_before(m_exec, m_launch, m_rest);
     const double batch_seconds = seconds_of(m_exec, m_launch, m_batch);
     state.SetIterationTime(batch_seconds);
     seconds.push_back(batch_seconds / m_batch);
   }
-  Result& result = m_results.back();
-  result.seconds = median(seconds);
-  if (result.copy_ratio() > 1)
-    with_type(result.point.dtype, [&](auto zero) {
-      result.copy_seconds =
-          workbench<decltype(zero)>().copy_seconds_again(result.point.shape.elements());
-    });
-  set_counters(state, result);
+  return median(seconds);
 }
 
 }  // namespace KokkosSoftmaxSweep

@@ -13,11 +13,12 @@ class State;
 
 namespace KokkosSoftmaxSweep {
 
-/// Runs points one after the other in Benchmark's loops: prepares and checks each once, then times
-/// it as often as Benchmark asks, and keeps what came of it.
+/// Runs points one after the other in Benchmark's loops: prepares each and checks it against a
+/// reference once, then times it as often as Benchmark asks, compares what the timed launches wrote
+/// with what was checked, and keeps what came of it.
 class Runner {
  public:
-  explicit Runner(std::vector<Point> points);
+  Runner(std::vector<Point> points, Rest rest);
   ~Runner();
 
   /// The body of the benchmark of point `number`.
@@ -38,15 +39,20 @@ class Runner {
   void prepare_and_check();
   template <class T>
   void check(const Workbench<Exec, T>& bench);
-  void time(benchmark::State& state);
+  template <class T>
+  void time_and_compare(benchmark::State& state);
+  double median_of_batches(benchmark::State& state);
+  void fail(const std::string& message);
 
   Exec m_exec;
+  Rest m_rest;
   std::vector<Point> m_points;
   std::vector<Result> m_results;  ///< of the points begun so far
 
   // of the point that runs now, the last of m_results
   Launch m_launch;
   int m_batch = 1;
+  double m_checksum = 0;  ///< of the result that was checked
 
   Workbenches<Exec> m_workbenches;
 };

@@ -4,9 +4,25 @@
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 namespace KokkosSoftmaxSweep {
+
+/// For how long nothing runs before each batch. A GPU under load for longer than some milliseconds
+/// may lower its clock to stay below its limit of power; with rests between, batches run at full
+/// clock.
+using Rest = std::chrono::duration<double>;
+
+/// Leaves the device idle for a while, and wakes it by one launch that isn't timed.
+template <class Exec, class Launch>
+void rest_before(const Exec& exec, const Launch& launch, Rest rest) {
+  if (rest <= Rest::zero()) return;
+  exec.fence();
+  std::this_thread::sleep_for(rest);
+  launch();
+}
 
 /// Time of `launches` launches back to back, from an idle instance to an idle instance.
 template <class Exec, class Launch>
@@ -39,11 +55,14 @@ inline double median(std::vector<double> values) {
 
 /// The time of one launch in the median of a few batches.
 template <class Exec, class Launch>
-double median_seconds(const Exec& exec, const Launch& launch) {
+double median_seconds(const Exec& exec, const Launch& launch, Rest rest = Rest::zero()) {
   launch();
   const int launches = batch_size(exec, launch);
   std::vector<double> seconds(7);
-  for (double& s : seconds) s = seconds_of(exec, launch, launches) / launches;
+  for (double& s : seconds) {
+    rest_before(exec, launch, rest);
+    s = seconds_of(exec, launch, launches) / launches;
+  }
   return median(seconds);
 }
 

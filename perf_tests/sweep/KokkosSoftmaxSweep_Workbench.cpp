@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <KokkosSoftmaxSweep_Timing.hpp>
 #include <KokkosSoftmaxSweep_Workbench.hpp>
 #include <algorithm>
 #include <limits>
@@ -74,10 +73,11 @@ Buffer allocate(const Exec& exec, const std::string& label, std::int64_t element
 }  // namespace
 
 template <class Exec, class T>
-Workbench<Exec, T>::Workbench(const Exec& exec, std::int64_t elements)
+Workbench<Exec, T>::Workbench(const Exec& exec, std::int64_t elements, Rest rest)
     : m_exec(exec),
       m_x(allocate<Buffer>(exec, "KokkosSoftmaxSweep::x", elements)),
-      m_y(allocate<Buffer>(exec, "KokkosSoftmaxSweep::y", elements)) {
+      m_y(allocate<Buffer>(exec, "KokkosSoftmaxSweep::y", elements)),
+      m_rest(rest) {
   fill_normal(m_exec, m_x);
   Kokkos::deep_copy(m_exec, m_y, T(0));  // touches every page
   m_exec.fence();
@@ -87,6 +87,20 @@ template <class Exec, class T>
 void Workbench<Exec, T>::poison_y(std::int64_t elements) const {
   const auto used = Kokkos::subview(m_y, Kokkos::make_pair(std::int64_t(0), elements));
   Kokkos::deep_copy(m_exec, used, static_cast<T>(std::numeric_limits<float>::quiet_NaN()));
+}
+
+template <class Exec, class T>
+double Workbench<Exec, T>::checksum_of_y(std::int64_t elements) const {
+  const Buffer y = m_y;
+  double sum = 0;
+  Kokkos::parallel_reduce(
+      "KokkosSoftmaxSweep::checksum", Elements<Exec>(m_exec, 0, elements),
+      KOKKOS_LAMBDA(std::int64_t i, double& partial) {
+        const double weight = 1 + static_cast<double>(random_bits(i) >> 40) / (1 << 24);
+        partial += weight * static_cast<double>(y(i));
+      },
+      sum);
+  return sum;
 }
 
 template <class Exec, class T>
@@ -119,8 +133,10 @@ double Workbench<Exec, T>::measure_copy(std::int64_t elements) const {
   const auto* from = reinterpret_cast<const Pack*>(m_x.data());
   auto* to = reinterpret_cast<Pack*>(m_y.data());
   const std::int64_t packs = padded(elements) * sizeof(T) / sizeof(Pack);
-  return std::min(median_seconds(m_exec, [&] { Kokkos::deep_copy(m_exec, y, x); }),
-                  median_seconds(m_exec, [&] { copy_packs(m_exec, from, to, packs); }));
+  return std::min(median_seconds(
+                      m_exec, [&] { Kokkos::deep_copy(m_exec, y, x); }, m_rest),
+                  median_seconds(
+                      m_exec, [&] { copy_packs(m_exec, from, to, packs); }, m_rest));
 }
 
 template class Workbench<Kokkos::DefaultExecutionSpace, float>;

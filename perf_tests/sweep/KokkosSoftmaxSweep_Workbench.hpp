@@ -3,6 +3,7 @@
 #define KOKKOSSOFTMAXSWEEP_WORKBENCH_HPP
 
 #include <KokkosSoftmaxSweep_Shape.hpp>
+#include <KokkosSoftmaxSweep_Timing.hpp>
 #include <Kokkos_Core.hpp>
 #include <map>
 #include <memory>
@@ -17,14 +18,18 @@ namespace KokkosSoftmaxSweep {
 template <class Exec, class T>
 class Workbench {
  public:
-  /// Allocates `elements` of x and y each and fills x.
-  Workbench(const Exec& exec, std::int64_t elements);
+  /// Allocates `elements` of x and y each and fills x. The copy is timed with such rests.
+  Workbench(const Exec& exec, std::int64_t elements, Rest rest = Rest::zero());
 
   const T* x() const { return m_x.data(); }
   T* y() const { return m_y.data(); }
 
   /// Sets so many elements of y to NaN, so that none left unwritten looks right.
   void poison_y(std::int64_t elements) const;
+
+  /// A sum over so many elements of y, each times a positive number of its own: NaN where one was
+  /// left unwritten, and as near to that of another result, relatively, as the elements are.
+  double checksum_of_y(std::int64_t elements) const;
 
   /// A row on the host.
   std::vector<T> row_of_x(const Shape& shape, std::int64_t row) const;
@@ -45,6 +50,7 @@ class Workbench {
 
   Exec m_exec;
   Buffer m_x, m_y;
+  Rest m_rest;
   std::map<std::int64_t, double> m_copy_seconds;
 };
 
@@ -52,15 +58,18 @@ class Workbench {
 template <class Exec>
 class Workbenches {
  public:
+  explicit Workbenches(Rest rest = Rest::zero()) : m_rest(rest) {}
+
   /// Makes it at the first call, with room for as many elements as most_elements() says.
   template <class T, class MostElements>
   Workbench<Exec, T>& of(const Exec& exec, const MostElements& most_elements) {
     std::shared_ptr<void>& bench = m_benches[typeid(T)];
-    if (!bench) bench = std::make_shared<Workbench<Exec, T>>(exec, most_elements());
+    if (!bench) bench = std::make_shared<Workbench<Exec, T>>(exec, most_elements(), m_rest);
     return *static_cast<Workbench<Exec, T>*>(bench.get());
   }
 
  private:
+  Rest m_rest;
   std::map<std::type_index, std::shared_ptr<void>> m_benches;
 };
 
