@@ -27,6 +27,14 @@
 #define KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK KOKKOSSOFTMAX_IMPL_UNROLL
 #endif
 
+// For a loop over what is in scratch, beside a tile in registers, of which more at one time would
+// leave too few.
+#if defined(__CUDA_ARCH__)
+#define KOKKOSSOFTMAX_IMPL_UNROLL_TWICE _Pragma("unroll 2")
+#else
+#define KOKKOSSOFTMAX_IMPL_UNROLL_TWICE
+#endif
+
 namespace KokkosSoftmax::Impl {
 
 /// Entries of T in a 16-byte load, the widest there is on today's GPUs.
@@ -59,6 +67,21 @@ KOKKOS_FORCEINLINE_FUNCTION void store_whole(Chunk<T, width>* to, const Chunk<T,
   }
 #endif
   *to = chunk;
+}
+
+/// *from in a device's scratch, in one load, for the same reason.
+KOKKOS_FORCEINLINE_FUNCTION Chunk<std::uint32_t, 4> load_whole(
+    const Chunk<std::uint32_t, 4>* from) {
+#if defined(__CUDA_ARCH__)
+  Chunk<std::uint32_t, 4> chunk;
+  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(chunk.entry[0]), "=r"(chunk.entry[1]), "=r"(chunk.entry[2]),
+                 "=r"(chunk.entry[3])
+               : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(from))));
+  return chunk;
+#else
+  return *from;
+#endif
 }
 
 /// A chunk on its way from memory, before it is computed with: entries of two bytes are kept in

@@ -204,6 +204,35 @@ class ShortExp {
   T m_reference;
 };
 
+/// exp(scale * x - reference) for results that are rounded to half types, in one multiply-add and
+/// one 2^t. What rounding the reference's logarithm loses is the same factor in all weights of a
+/// reference; beside other references it is an error of up to `limit` * 2^-24.
+template <class T>
+class FusedShortExp {
+  static constexpr T log2_e = ExpConstants<T>::log2_e;
+  static constexpr T limit = 64;  // of powers of two
+
+ public:
+  /// Large references would lose too much, and infinities and NaN need ShortExp's care.
+  KOKKOS_FORCEINLINE_FUNCTION static bool serves(T reference) {
+    return Kokkos::abs(reference) * log2_e <= limit;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION FusedShortExp(T scale, T reference)
+      : m_factor(scale * log2_e), m_shift(-reference * log2_e) {}
+
+  /// All that it gives is multiplied with a number that isn't negative.
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(T number) { m_shift += Kokkos::log2(number); }
+
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T x) const {
+    return fast_exp2(multiply_add(x, m_factor, m_shift));
+  }
+
+ private:
+  T m_factor;
+  T m_shift;
+};
+
 /// exp(v - reference) where only a sum of such terms matters: a rounding of v - reference weighs
 /// little there, because terms far below the reference are small.
 template <class T>

@@ -35,6 +35,9 @@ class OnlineSum {
     m_sum.add(tile.template sum<keep>(Exp(m_reference)));
   }
 
+  /// The sum of terms that stand against reference().
+  KOKKOS_FORCEINLINE_FUNCTION void add_term(T term) { m_sum.add(term); }
+
   /// What the terms of the last tile stand against.
   KOKKOS_FORCEINLINE_FUNCTION T reference() const { return m_reference; }
 

@@ -187,14 +187,15 @@ struct Shapes {
       ShapeList<Part<16, 4, Fill::guarded, 2>, Part<16, 4, Fill::edges, online_teams>,
                 Part<16, 8, Fill::scalar, online_teams>>;
 
-  /// Small teams, whose shares many rows can be under way in. Floats at any address are as fast as
-  /// aligned ones, and loads of one double as loads of two; large teams are for the longest rows of
-  /// half types. What widens has no registers for guarded chunks in teams that small.
+  /// Small teams, whose shares many rows can be under way in. Floats and half types at any address
+  /// are as fast as aligned ones, and loads of one double as loads of two; large teams are for the
+  /// longest rows of half types. What widens needs more registers.
   using ClusterOfFloats = ShapeList<Part<8, 6, Fill::edges, 4>>;
   using ClusterOfDoubles = ShapeList<OddPart<8, 6, 3>, OddPart<5, 8, 4>>;
-  using ClusterOfHalfs = decltype(
-      UnlessWidening<ShapeList<Part<4, 8, Fill::guarded, 8>, Part<16, 8, Fill::guarded, 2>>>{} +
-      ShapeList<Part<4, 8, Fill::edges, 6>, Part<8, 8, Fill::edges, 3>>{});
+  using ClusterOfHalfs =
+      std::conditional_t<widens<V>,
+                         ShapeList<Part<4, 8, Fill::edges, 6>, Part<8, 8, Fill::edges, 3>>,
+                         ShapeList<Part<4, 8, Fill::edges, 7>, Part<16, 8, Fill::guarded, 2>>>;
   using Cluster = std::conditional_t<
       !is_cuda<Exec>, ShapeList<>,
       std::conditional_t<sizeof(T) == 8, ClusterOfDoubles,

@@ -30,9 +30,27 @@ TEST(ClusterPlan, TakesAsFewTeamsAsHoldARowInComfort) {
   EXPECT_EQ(plan_for(16 * 30016, 40000, 30016).teams, 16);
 }
 
-TEST(ClusterPlan, TakesAsFewTeamsAsHoldARowWhereComfortWouldTakeTooMany) {
-  EXPECT_EQ(plan_for(16 * 30016 + 32, 40000, 30016).teams, 13);
+TEST(ClusterPlan, TakesAllTeamsWhereTheyAreTooFewForComfort) {
+  EXPECT_EQ(plan_for(16 * 30016 + 32, 40000, 30016).teams, 16);
   EXPECT_EQ(plan_for(16 * 40000, 40000, 30016).teams, 16);
+}
+
+// With an H200's room for clusters of 1 to 16 teams of 8 warps, 3 a multiprocessor.
+TEST(ClusterPlan, TakesMoreTeamsWhereThatLeavesFewerPlacesEmpty) {
+  const ClusterLimits limits{
+      .max_teams = 16,
+      .max_chunks = 2000,
+      .comfortable_chunks = 1000,
+      .roomy_chunks = 600,
+      .resident = {0, 396, 198, 124, 92, 69, 62, 47, 45, 37, 30, 28, 28, 23, 21, 21, 21}};
+  const auto teams = [&](std::int64_t chunks) {
+    return make_cluster_plan({.row_chunks = chunks, .chunk_bytes = 128}, limits).teams;
+  };
+  EXPECT_EQ(teams(1000), 1);
+  EXPECT_EQ(teams(4001), 6);  // 372 places for 345
+  EXPECT_EQ(teams(5001), 6);
+  EXPECT_EQ(teams(6001), 8);  // 360 for 329
+  EXPECT_EQ(teams(9001), 12);
 }
 
 TEST(ClusterPlan, CoversTheRowInWholeLines) {
@@ -92,6 +110,35 @@ TYPED_TEST(Cluster, OfEachSize) {
 TYPED_TEST(Cluster, MoreThanAreResident) {
   for (const std::size_t columns : {24576, 50257})
     TestFixture::expect_right(700, columns, Function::softmax);
+}
+
+// For half types small references take another exponential than large ones.
+TYPED_TEST(Cluster, OfEachScale) {
+  const auto& sample =
+      normal_sample<typename TypeParam::x_value>(3, 3 * TestFixture::columns_of_a_team - 37);
+  for (const double scale : {-0.5, 3.0, 30.0, -500.0}) {
+    const Expected expected = reference(sample.rows, scale);
+    for (const Function function : {Function::softmax, Function::log_softmax}) {
+      const Case c{.function = function,
+                   .options = {.scale = scale, .algorithm = Algorithm::cluster}};
+      EXPECT_TRUE(check_matrix<TypeParam>(c, sample.rows, expected, typename TypeParam::exec{}));
+    }
+  }
+}
+
+TYPED_TEST(Cluster, HostileRows) {
+  for (const std::size_t off : {0, 5}) {
+    const auto rows =
+        hostile_rows<typename TypeParam::x_value>(2 * TestFixture::columns_of_a_team - off);
+    for (const double scale : {1.0, -0.7}) {
+      const Expected expected = reference(rows, scale);
+      for (const Function function : {Function::softmax, Function::log_softmax}) {
+        const Case c{.function = function,
+                     .options = {.scale = scale, .algorithm = Algorithm::cluster}};
+        EXPECT_TRUE(check_matrix<TypeParam>(c, rows, expected, typename TypeParam::exec{}));
+      }
+    }
+  }
 }
 
 TYPED_TEST(Cluster, RefusesWhatItCannotHold) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <Schedule.hpp>
+#include <algorithm>
 #include <clusters/StagedShare.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
 #include <support/Check.hpp>
@@ -37,12 +38,14 @@ class StagedShare : public ::testing::Test {
   using Exec = Kokkos::DefaultHostExecutionSpace;
 
   /// Tiles of 8 entries: rows without anything in scratch, with a part of a part there, with many.
+  /// The scales reach both exponentials that there are for half types.
   template <Operation operation, int width, Fill fill>
   static void expect_right(Function function) {
     using Shape = KokkosSoftmax::Impl::Shape<1, 1, 8 / width, width, fill>;
     using Share = KokkosSoftmax::Impl::StagedShare<Exec, V, operation, Shape>;
-    for (const std::size_t columns : {4, 8, 12, 16, 36, 1000})
-      for (const double scale : {1.0, -0.7}) {
+    const std::size_t step = std::max(4, width);
+    for (const std::size_t columns : {step, 2 * step, 3 * step, 4 * step, 9 * step, 250 * step})
+      for (const double scale : {1.0, -0.7, 40.0}) {
         const Case c{
             .function = function, .extents = {5, columns}, .options = {.axis = 1, .scale = scale}};
         const auto& normal = normal_sample<T>(5, columns).rows;
@@ -74,8 +77,13 @@ class StagedShare : public ::testing::Test {
   }
 };
 
-using ComputeTypes = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(StagedShare, ComputeTypes);
+#ifdef KOKKOSSOFTMAX_TEST_HALF_TYPES
+using StagedTypes =
+    ::testing::Types<float, double, Kokkos::Experimental::half_t, Kokkos::Experimental::bhalf_t>;
+#else
+using StagedTypes = ::testing::Types<float, double>;
+#endif
+TYPED_TEST_SUITE(StagedShare, StagedTypes);
 
 TYPED_TEST(StagedShare, HoldsARow) {
   constexpr int wide = 16 / static_cast<int>(sizeof(TypeParam));

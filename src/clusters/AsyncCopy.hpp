@@ -11,6 +11,13 @@
 
 namespace KokkosSoftmax::Impl {
 
+/// Tells the compiler that a pointer is to a device's scratch, for loads of that kind.
+KOKKOS_FORCEINLINE_FUNCTION void assume_scratch([[maybe_unused]] const void* pointer) {
+#if defined(__CUDA_ARCH__)
+  __builtin_assume(__isShared(pointer));
+#endif
+}
+
 /// *to = *from by the time that wait_for_copies() returns, for the calling lane alone.
 /// `through_cache`: by way of the first-level cache, as all copies of less than 16 bytes go.
 template <bool through_cache, class Place>

@@ -115,16 +115,29 @@ struct ClusterLaunch {
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, scratch)) ||
         !works(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)))
       return {};
-    for (int teams = Kernel::max_teams; teams > 0; --teams) {
-      int resident = 0;
-      const ClusterConfig cluster(exec, team, 1, teams, scratch);
-      if (works(cudaOccupancyMaxActiveClusters(&resident, kernel, &cluster.config)) && resident > 0)
-        return {.max_teams = teams,
-                .max_chunks = Kernel::most_chunks(scratch),
-                .comfortable_chunks = Kernel::most_chunks(
-                    static_cast<int>(scratch * Kernel::Share::comfortable_part))};
+    const auto chunks_in = [&](double part) {
+      return Kernel::most_chunks(static_cast<int>(scratch * part));
+    };
+    ClusterLimits limits{.max_chunks = chunks_in(1),
+                         .comfortable_chunks = chunks_in(Kernel::Share::comfortable_part),
+                         .roomy_chunks = chunks_in(Kernel::Share::roomy_part)};
+    for (int teams = 1; teams <= Kernel::max_teams; ++teams) {
+      limits.resident[teams] = resident_clusters(exec, teams, scratch);
+      if (limits.resident[teams] > 0) limits.max_teams = teams;
     }
-    return {};
+    return limits;
+  }
+
+  static int resident_clusters(const Exec& exec, int teams, int scratch) {
+    const auto kernel = run_in_clusters<Kernel>;
+    int resident = 0;
+    if (teams == 1) {  // for which the other function gives 0
+      const bool known = works(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+          &resident, kernel, Kernel::team_lanes, static_cast<std::size_t>(scratch)));
+      return known ? resident * exec.cuda_device_prop().multiProcessorCount : 0;
+    }
+    const ClusterConfig cluster(exec, team, 1, teams, scratch);
+    return works(cudaOccupancyMaxActiveClusters(&resident, kernel, &cluster.config)) ? resident : 0;
   }
 
   /// Forgets an error.

@@ -8,6 +8,7 @@
 #include <DivideUp.hpp>
 #include <Hardware.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace KokkosSoftmax::Impl {
@@ -18,11 +19,16 @@ struct ClusterProblem {
   int chunk_bytes;
 };
 
+/// The most teams of a cluster that a device may have; 8 is what each with clusters has.
+inline constexpr int most_cluster_teams = 16;
+
 /// What a device has room for.
 struct ClusterLimits {
   int max_teams = 0;                    // of a cluster
   std::int64_t max_chunks = 0;          // of a team
-  std::int64_t comfortable_chunks = 0;  // that leave room for others
+  std::int64_t comfortable_chunks = 0;  // that leave room for a first-level cache
+  std::int64_t roomy_chunks = 0;        // that leave so much that fewer bring nothing
+  std::array<int, most_cluster_teams + 1> resident{};  // clusters, by the number of their teams
 };
 
 struct ClusterPlan {
@@ -46,12 +52,27 @@ inline bool fits_cluster(const ClusterProblem& p, const ClusterLimits& limits) {
   return teams_for(p, limits, limits.max_chunks) <= limits.max_teams;
 }
 
-/// As few teams as hold a row, as each one more has to be waited for; in comfort if there are
-/// enough. For a row that fits.
+/// As few teams as hold a row in comfort, as each one more has to be waited for; all there can be
+/// where these are too few for comfort; some more where clusters of that size leave clearly fewer
+/// places of the device empty (an H200 has no room for 13 % of those for 9 teams of 4 warps). For a
+/// row that fits.
+inline std::int64_t teams_of_cluster(const ClusterProblem& p, const ClusterLimits& limits) {
+  const auto at_most = [&](std::int64_t chunks) {
+    return std::min<std::int64_t>(teams_for(p, limits, chunks), limits.max_teams);
+  };
+  const auto places = [&](std::int64_t teams) { return teams * limits.resident[teams]; };
+  const std::int64_t fewest = at_most(limits.comfortable_chunks);
+  const std::int64_t most = std::max(fewest, at_most(limits.roomy_chunks));
+  std::int64_t most_places = 0;
+  for (std::int64_t teams = fewest; teams <= most; ++teams)
+    most_places = std::max(most_places, places(teams));
+  std::int64_t teams = fewest;
+  while (teams < most && 100 * places(teams) < 93 * most_places) ++teams;
+  return teams;
+}
+
 inline ClusterPlan make_cluster_plan(const ClusterProblem& p, const ClusterLimits& limits) {
-  const std::int64_t comfortable = teams_for(p, limits, limits.comfortable_chunks);
-  const std::int64_t teams =
-      comfortable <= limits.max_teams ? comfortable : teams_for(p, limits, limits.max_chunks);
+  const std::int64_t teams = teams_of_cluster(p, limits);
   const std::int64_t lines = divide_up(divide_up(p.row_chunks, teams), line_chunks(p));
   return {static_cast<int>(teams), static_cast<int>(lines * line_chunks(p))};
 }

@@ -7,6 +7,7 @@
 #include <Tile.hpp>
 #include <algorithm>
 #include <clusters/AsyncCopy.hpp>
+#include <clusters/StagedPairs.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -14,7 +15,8 @@ namespace KokkosSoftmax::Impl {
 /// on its way from memory at one time, and while the first tile, which is in registers, is summed.
 /// The chunks in scratch are worked on in parts so small that they take few registers beside the
 /// tile. For softmax of entries that are as wide as what is computed with, the weights take their
-/// places, else weights are computed anew from the entries for the output.
+/// places, else weights are computed anew from the entries for the output, those of half types for
+/// half types as StagedPairs does it.
 template <class Exec, class V, Operation operation, class Shape>
 class StagedShare {
  public:
@@ -26,14 +28,17 @@ class StagedShare {
   static_assert(!Output::one_value_a_row, "nothing would have to be held");
 
   /// Of the scratch that a team can have, as much as leaves a first-level cache by which the copies
-  /// are faster than fewer teams would be; by measurements on an H200. Teams with half types have
-  /// so few bytes that one team more costs more.
-  static constexpr double comfortable_part = sizeof(typename V::X) == 2 ? 1.0 : 2.0 / 3.0;
+  /// are faster than fewer teams would be, and so little that more teams bring nothing; by
+  /// measurements on an H200.
+  static constexpr double comfortable_part = 2.0 / 3.0;
+  static constexpr double roomy_part = 0.4;
 
   /// For shares of up to `chunks` chunks.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION StagedShare(const Member& member, std::int64_t chunks)
-      : m_places(member.team_scratch(0), staged(chunks)) {}
+      : m_places(member.team_scratch(0), staged(chunks)) {
+    assume_scratch(m_places.data());
+  }
 
   /// Reads the chunks from number `begin` to the row's end; this lane's state.
   KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> load(const KernelArguments<V>& arguments,
@@ -47,6 +52,8 @@ class StagedShare {
     wait_for_copies();
     if constexpr (stages_weights)
       sum_and_keep(arguments, rank, end, sum);
+    else if constexpr (gives_halfs)
+      sum_pairs(arguments, rank, end, sum);
     else
       for (int p = 0; p < end; p += Part::chunks) {
         Part entries = entries_at(arguments, p + rank, end - p);
@@ -68,6 +75,9 @@ class StagedShare {
       for (int p = 0; p < end; p += Part::chunks)
         weights_at(p + rank, end - p).store(row, first + p, rank, output);
     } else {
+      if constexpr (gives_halfs)
+        if (row.wide_stores)
+          return store_pairs(arguments, row.y_chunk(first + rank), pairs_of(rank, end), all);
       const EntryEpilogue<Output, T> output(all, empty_rows);
       for (int p = 0; p < end; p += Part::chunks)
         entries_at(arguments, p + rank, end - p).store(row, first + p, rank, output);
@@ -88,6 +98,7 @@ class StagedShare {
  private:
   static constexpr bool stages_weights =
       sizeof(typename V::X) == sizeof(T) && Output::keeps_weights;
+  static constexpr bool gives_halfs = sizeof(typename V::Y) < sizeof(T);
   /// Large teams leave the first-level cache too little room for what they have under way.
   static constexpr bool through_cache = Shape::threads < 16;
   static constexpr int part_bytes = 32;  // a lane's, in registers
@@ -132,6 +143,39 @@ class StagedShare {
       sum.template add_below<true>(part);
       keep(part, p + rank, end - p);
     }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION auto pairs_of(int rank, int end) const {
+    return StagedPairs<V, Piece::width, Piece::threads>(m_places.data() + rank, end);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void sum_pairs(const KernelArguments<V>& arguments, int rank, int end,
+                                             OnlineSum<Exp, T>& sum) const {
+    const auto pairs = pairs_of(rank, end);
+    sum.raise_to(pairs.largest(arguments));
+    const T scale = arguments.scale;
+    const T reference = sum.reference();
+    if (FusedShortExp<T>::serves(reference)) {
+      sum.add_term(pairs.sum(FusedShortExp<T>(scale, reference)));
+    } else {
+      const Exp exp(reference);
+      sum.add_term(pairs.sum([&](T entry) { return exp(scale * entry); }));
+    }
+  }
+
+  template <class Pairs>
+  KOKKOS_FORCEINLINE_FUNCTION static void store_pairs(const KernelArguments<V>& arguments,
+                                                      typename V::Y* y, const Pairs& pairs,
+                                                      const LogSumExpState<T>& all) {
+    const T scale = arguments.scale;
+    if constexpr (Output::keeps_weights)
+      if (FusedShortExp<T>::serves(all.max)) {
+        FusedShortExp<T> exp(scale, all.max);
+        exp.multiply(Output(all, arguments.empty_rows).factor);
+        return pairs.store(y, exp);
+      }
+    const EntryEpilogue<Output, T> output(all, arguments.empty_rows);
+    pairs.store(y, [&](T entry) { return output(scale * entry); });
   }
 
   /// This lane's chunks from place `first` on; `nothing` where there are no more.

@@ -4,6 +4,7 @@
 
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <clusters/ClusterMember.hpp>
+#include <clusters/ClusterPlan.hpp>
 #include <cstdint>
 
 namespace KokkosSoftmax::Impl {
@@ -14,7 +15,7 @@ namespace KokkosSoftmax::Impl {
 template <class T>
 class StateExchange {
  public:
-  static constexpr int max_teams = 16;  // that a device may have; 8 is what each with clusters has
+  static constexpr int max_teams = most_cluster_teams;
   using State = LogSumExpState<T>;
 
   /// By one thread, before the cluster meets for the first time.

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The exponential of results that are rounded to half types, by itself. (In schedules:
+// Test_Cluster.)
+
+#include <gtest/gtest.h>
+
+#include <Exp.hpp>
+#include <cmath>
+#include <limits>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+using FusedShortExp = KokkosSoftmax::Impl::FusedShortExp<float>;
+
+TEST(FusedShortExp, IsAccurateForReferencesThatItServes) {
+  for (const float scale : {1.0f, -0.3f, 7.0f})
+    for (const float reference : {0.0f, 5.3f, -44.0f, 44.0f}) {
+      ASSERT_TRUE(FusedShortExp::serves(reference));
+      const FusedShortExp exp(scale, reference);
+      for (float below = 0; below < 60; below += 0.37f) {
+        const float x = (reference - below) / scale;
+        const long double expected =
+            std::exp(static_cast<long double>(scale) * x - static_cast<long double>(reference));
+        EXPECT_NEAR(exp(x) / expected, 1, 2e-5L) << scale << " " << reference << " " << below;
+      }
+    }
+}
+
+TEST(FusedShortExp, DoesNotServeLargeReferences) {
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  for (const float reference :
+       {50.0f, -50.0f, 1e38f, infinity, -infinity, std::numeric_limits<float>::quiet_NaN()})
+    EXPECT_FALSE(FusedShortExp::serves(reference)) << reference;
+}
+
+TEST(FusedShortExp, MultipliesWhatItGives) {
+  FusedShortExp exp(1, 2);
+  const float before = exp(1.5f);
+  exp.multiply(0.125f);
+  EXPECT_NEAR(exp(1.5f) / before, 0.125f, 1e-7f);
+  exp.multiply(0);
+  EXPECT_EQ(exp(1.5f), 0);
+  EXPECT_TRUE(std::isnan(exp(std::numeric_limits<float>::quiet_NaN())));
+}
+
+TEST(FusedShortExp, GivesNothingForNoEntry) {
+  const FusedShortExp exp(1, 2);
+  EXPECT_EQ(exp(-std::numeric_limits<float>::infinity()), 0);
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test
