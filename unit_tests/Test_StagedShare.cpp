@@ -57,7 +57,7 @@ class StagedShare : public ::testing::Test {
 
  private:
   template <class Share>
-  static ::testing::AssertionResult check_share(Case c, const Rows<T>& rows) {
+  static ::testing::AssertionResult check_share(Case c, const RowsFor<T>& rows) {
     c.extents = {rows.count, rows.columns};
     const Exec exec;
     Field<T, Exec> x(place<Kokkos::LayoutRight>(c.extents, 0));
@@ -88,11 +88,13 @@ TYPED_TEST_SUITE(StagedShare, StagedTypes);
 TYPED_TEST(StagedShare, HoldsARow) {
   constexpr int wide = 16 / static_cast<int>(sizeof(TypeParam));
   TestFixture::template expect_right<Operation::softmax, wide, Fill::guarded>(Function::softmax);
-  TestFixture::template expect_right<Operation::softmax, 1, Fill::scalar>(Function::softmax);
   TestFixture::template expect_right<Operation::log_softmax, wide, Fill::guarded>(
       Function::log_softmax);
-  TestFixture::template expect_right<Operation::log_softmax, 1, Fill::scalar>(
-      Function::log_softmax);
+  if constexpr (sizeof(TypeParam) > 2) {  // half types are staged in pairs alone
+    TestFixture::template expect_right<Operation::softmax, 1, Fill::scalar>(Function::softmax);
+    TestFixture::template expect_right<Operation::log_softmax, 1, Fill::scalar>(
+        Function::log_softmax);
+  }
 }
 
 }  // namespace
