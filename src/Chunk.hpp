@@ -83,6 +83,18 @@ KOKKOS_FORCEINLINE_FUNCTION Chunk<std::uint32_t, 4> load_whole(
   return *from;
 #endif
 }
+KOKKOS_FORCEINLINE_FUNCTION Chunk<std::uint32_t, 2> load_whole(
+    const Chunk<std::uint32_t, 2>* from) {
+#if defined(__CUDA_ARCH__)
+  Chunk<std::uint32_t, 2> chunk;
+  asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
+               : "=r"(chunk.entry[0]), "=r"(chunk.entry[1])
+               : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(from))));
+  return chunk;
+#else
+  return *from;
+#endif
+}
 
 /// A chunk on its way from memory, before it is computed with: entries of two bytes are kept in
 /// pairs, so that registers are selected, parked and fetched as a whole.

@@ -189,12 +189,12 @@ struct Shapes {
 
   /// Small teams, whose shares many rows can be under way in. Floats and half types at any address
   /// are as fast as aligned ones, and loads of one double as loads of two; large teams are for the
-  /// longest rows of half types. What widens needs more registers.
+  /// longest rows of half types. What widens needs more registers for the same entries.
   using ClusterOfFloats = ShapeList<Part<8, 6, Fill::edges, 4>>;
   using ClusterOfDoubles = ShapeList<OddPart<8, 6, 3>, OddPart<5, 8, 4>>;
   using ClusterOfHalfs =
       std::conditional_t<widens<V>,
-                         ShapeList<Part<4, 8, Fill::edges, 6>, Part<8, 8, Fill::edges, 3>>,
+                         ShapeList<Part<4, 4, Fill::edges, 8>, Part<4, 6, Fill::edges, 7>>,
                          ShapeList<Part<4, 8, Fill::edges, 7>, Part<16, 8, Fill::guarded, 2>>>;
   using Cluster = std::conditional_t<
       !is_cuda<Exec>, ShapeList<>,

@@ -7,9 +7,8 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A lane's chunks of entries of a half type in scratch, one every `threads` places, where results
-/// are of a half type too. Their many entries a byte make instructions count: the largest is found
-/// two at a time, and an exponential is a multiply-add and a power of two (FusedShortExp).
+/// A lane's chunks of entries of a half type in scratch, one every `threads` places. Their many
+/// entries a byte make instructions count: the largest is found two at a time.
 template <class V, int width, int threads>
 class StagedPairs {
  public:
@@ -42,7 +41,7 @@ class StagedPairs {
     return Kokkos::abs(arguments.scale) * max;
   }
 
-  /// The sum of exp(entry). The few terms of a lane need no compensation for half types.
+  /// The sum of exp(entry), without compensation: these are the few terms of a lane.
   template <class Exp>
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) const {
     T partial[chains] = {};

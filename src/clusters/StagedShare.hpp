@@ -15,8 +15,8 @@ namespace KokkosSoftmax::Impl {
 /// on its way from memory at one time, and while the first tile, which is in registers, is summed.
 /// The chunks in scratch are worked on in parts so small that they take few registers beside the
 /// tile. For softmax of entries that are as wide as what is computed with, the weights take their
-/// places, else weights are computed anew from the entries for the output, those of half types for
-/// half types as StagedPairs does it.
+/// places, else weights are computed anew from the entries for the output; half types are worked on
+/// as StagedPairs does it, with FusedShortExp where results are of half types too.
 template <class Exec, class V, Operation operation, class Shape>
 class StagedShare {
  public:
@@ -52,7 +52,7 @@ class StagedShare {
     wait_for_copies();
     if constexpr (stages_weights)
       sum_and_keep(arguments, rank, end, sum);
-    else if constexpr (gives_halfs)
+    else if constexpr (stages_pairs)
       sum_pairs(arguments, rank, end, sum);
     else
       for (int p = 0; p < end; p += Part::chunks) {
@@ -75,7 +75,7 @@ class StagedShare {
       for (int p = 0; p < end; p += Part::chunks)
         weights_at(p + rank, end - p).store(row, first + p, rank, output);
     } else {
-      if constexpr (gives_halfs)
+      if constexpr (stages_pairs)
         if (row.wide_stores)
           return store_pairs(arguments, row.y_chunk(first + rank), pairs_of(rank, end), all);
       const EntryEpilogue<Output, T> output(all, empty_rows);
@@ -98,6 +98,7 @@ class StagedShare {
  private:
   static constexpr bool stages_weights =
       sizeof(typename V::X) == sizeof(T) && Output::keeps_weights;
+  static constexpr bool stages_pairs = sizeof(typename V::X) == 2;
   static constexpr bool gives_halfs = sizeof(typename V::Y) < sizeof(T);
   /// Large teams leave the first-level cache too little room for what they have under way.
   static constexpr bool through_cache = Shape::threads < 16;
@@ -155,12 +156,11 @@ class StagedShare {
     sum.raise_to(pairs.largest(arguments));
     const T scale = arguments.scale;
     const T reference = sum.reference();
-    if (FusedShortExp<T>::serves(reference)) {
-      sum.add_term(pairs.sum(FusedShortExp<T>(scale, reference)));
-    } else {
-      const Exp exp(reference);
-      sum.add_term(pairs.sum([&](T entry) { return exp(scale * entry); }));
-    }
+    if constexpr (gives_halfs)
+      if (FusedShortExp<T>::serves(reference))
+        return sum.add_term(pairs.sum(FusedShortExp<T>(scale, reference)));
+    const Exp exp(reference);
+    sum.add_term(pairs.sum([&](T entry) { return exp(scale * entry); }));
   }
 
   template <class Pairs>
@@ -168,7 +168,7 @@ class StagedShare {
                                                       typename V::Y* y, const Pairs& pairs,
                                                       const LogSumExpState<T>& all) {
     const T scale = arguments.scale;
-    if constexpr (Output::keeps_weights)
+    if constexpr (gives_halfs && Output::keeps_weights)
       if (FusedShortExp<T>::serves(all.max)) {
         FusedShortExp<T> exp(scale, all.max);
         exp.multiply(Output(all, arguments.empty_rows).factor);

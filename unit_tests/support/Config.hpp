@@ -106,6 +106,15 @@ using HalfConfigs =
     typename Concatenated<decltype(half_configs<L>(EnabledSpaces{}))...>::type::types;
 #endif
 
+/// ValueConfigs, and pairs with half types where there are some.
+#ifdef KOKKOSSOFTMAX_TEST_HALF_TYPES
+using AllValueConfigs =
+    Concatenated<OverSpaces<EnabledSpaces>::values,
+                 decltype(half_configs<Kokkos::LayoutRight>(EnabledSpaces{}))>::type::types;
+#else
+using AllValueConfigs = ValueConfigs;
+#endif
+
 /// Spaces whose memory is the host's, on which Algorithm::host runs.
 template <class Exec>
 inline constexpr bool is_host_space =
