@@ -64,7 +64,9 @@ def machine_of(context):
     device = context.get("device", "unknown device")
     kokkos = context.get("kokkos_version", "?")
     version = context.get("kokkossoftmax_version", "?")
-    return f"{backend} on {device}  |  Kokkos {kokkos}, KokkosSoftmax {version}"
+    rest = float(context.get("rest_ms", 0))
+    rested = f", after {rest:g} ms of rest" if rest > 0 else ""
+    return f"{backend} on {device}{rested}  |  Kokkos {kokkos}, KokkosSoftmax {version}"
 
 
 def merge_by_machine(files):
