@@ -70,26 +70,20 @@ KOKKOS_FORCEINLINE_FUNCTION void store_whole(Chunk<T, width>* to, const Chunk<T,
 }
 
 /// *from in a device's scratch, in one load, for the same reason.
-KOKKOS_FORCEINLINE_FUNCTION Chunk<std::uint32_t, 4> load_whole(
-    const Chunk<std::uint32_t, 4>* from) {
+template <int width>
+KOKKOS_FORCEINLINE_FUNCTION Chunk<std::uint32_t, width> load_whole(
+    const Chunk<std::uint32_t, width>* from) {
+  static_assert(width == 2 || width == 4);
 #if defined(__CUDA_ARCH__)
-  Chunk<std::uint32_t, 4> chunk;
-  asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(chunk.entry[0]), "=r"(chunk.entry[1]), "=r"(chunk.entry[2]),
-                 "=r"(chunk.entry[3])
-               : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(from))));
-  return chunk;
-#else
-  return *from;
-#endif
-}
-KOKKOS_FORCEINLINE_FUNCTION Chunk<std::uint32_t, 2> load_whole(
-    const Chunk<std::uint32_t, 2>* from) {
-#if defined(__CUDA_ARCH__)
-  Chunk<std::uint32_t, 2> chunk;
-  asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];"
-               : "=r"(chunk.entry[0]), "=r"(chunk.entry[1])
-               : "r"(static_cast<std::uint32_t>(__cvta_generic_to_shared(from))));
+  const auto there = static_cast<std::uint32_t>(__cvta_generic_to_shared(from));
+  Chunk<std::uint32_t, width> chunk;
+  auto& word = chunk.entry;
+  if constexpr (width == 4)
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
+                 : "r"(there));
+  else
+    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(word[0]), "=r"(word[1]) : "r"(there));
   return chunk;
 #else
   return *from;
