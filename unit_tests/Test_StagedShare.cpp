@@ -8,8 +8,7 @@
 #include <Schedule.hpp>
 #include <algorithm>
 #include <clusters/StagedShare.hpp>
-#include <impl/KokkosSoftmax_Arguments.hpp>
-#include <support/Check.hpp>
+#include <support/HostKernel.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -46,8 +45,7 @@ class StagedShare : public ::testing::Test {
     const std::size_t step = std::max(4, width);
     for (const std::size_t columns : {step, 2 * step, 3 * step, 4 * step, 9 * step, 250 * step})
       for (const double scale : {1.0, -0.7, 40.0}) {
-        const Case c{
-            .function = function, .extents = {5, columns}, .options = {.axis = 1, .scale = scale}};
+        const Case c{.function = function, .options = {.axis = 1, .scale = scale}};
         const auto& normal = normal_sample<T>(5, columns).rows;
         EXPECT_TRUE(check_share<Share>(c, normal)) << width;
         const auto hostile = hostile_rows<T>(columns);
@@ -57,23 +55,11 @@ class StagedShare : public ::testing::Test {
 
  private:
   template <class Share>
-  static ::testing::AssertionResult check_share(Case c, const RowsFor<T>& rows) {
-    c.extents = {rows.count, rows.columns};
-    const Exec exec;
-    Field<T, Exec> x(place<Kokkos::LayoutRight>(c.extents, 0));
-    Field<T, Exec> y(place<Kokkos::LayoutRight>(c.extents, 0));
-    x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
-    const auto problem = KokkosSoftmax::Impl::make_row_problem(
-        KokkosSoftmax::Impl::strided_array(x.template view<Kokkos::LayoutRight, 2, const T>()),
-        KokkosSoftmax::Impl::strided_array(y.template view<Kokkos::LayoutRight, 2>()),
-        c.options.axis);
+  static ::testing::AssertionResult check_share(const Case& c, const RowsFor<T>& rows) {
     const auto chunks = static_cast<std::int64_t>(rows.columns) / Share::Piece::width;
-    Kokkos::TeamPolicy<Exec> policy(exec, static_cast<int>(rows.count), 1, 1);
-    policy.set_scratch_size(0, Kokkos::PerTeam(Share::scratch_bytes(chunks)));
-    Kokkos::parallel_for("staged share", policy,
-                         RowInOneShare<Share, V>{{problem, c.options}, chunks});
-    exec.fence();
-    return check_output(c, rows, reference(rows, c.options.scale), y);
+    return check_on_host<V>(c, rows, Share::scratch_bytes(chunks), [&](const auto& problem) {
+      return RowInOneShare<Share, V>{{problem, c.options}, chunks};
+    });
   }
 };
 
