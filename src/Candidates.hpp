@@ -207,22 +207,22 @@ class CandidateLists {
         of_few<subgroup, SubgroupKernel>(typename S::SubgroupFew{}),
         of_few<fused_registers, FusedRegistersKernel>(typename S::FusedRegistersFew{}),
         of<packed, PackedKernel, MoreTeams, FewerTeams>(typename S::Packed{}),
-        of<subgroup, SubgroupKernel, MoreRows, MoreThreads, MoreTeams>(typename S::Subgroup{}),
+        of<subgroup, SubgroupKernel, MoreRows, MoreThreads, MoreTeams>(
+            OneOf<typename S::Subgroup, typename S::ReducedSubgroup>{}),
         of<fused_registers, FusedRegistersKernel, FewerTeams, MoreTeams>(
             typename S::FusedRegisters{}),
         of<fused_scratch, FusedScratchKernel, MoreThreads, FewerItems, MoreItems, MoreTeams>(
             typename S::FusedScratch{}),
         of<online, OnlineKernel, MoreThreads, FewerItems, MoreItems, FewerTeams, MoreTeams>(
-            typename S::Online{}),
+            OneOf<typename S::Online, typename S::ReducedOnline>{}),
         of_held<split, SplitLaunch, SplitOnceKernel>(typename S::SplitOnce{}),
         of_held<split, SplitLaunch, SplitHeldKernel>(typename S::Split{}),
         of_split<split_online, SplitOnlineKernel, FewerItems, FewerTeams>(
-            typename S::SplitOnline{}),
+            OneOf<typename S::SplitOnline, typename S::ReducedSplitOnline>{}),
         of_clusters(typename S::Cluster{}),
         of_held<column, TeamLaunch, ColumnHeldKernel>(typename S::ColumnHeld{}),
         of<column, ColumnKernel, MoreThreads, FewerItems, MoreItems, FewerTeams, MoreTeams>(
-            std::conditional_t<operation == Operation::logsumexp, typename S::ReducedColumn,
-                               typename S::LongColumn>{}),
+            OneOf<typename S::LongColumn, typename S::ReducedColumn>{}),
         of_split<split_column, SplitColumnKernel, FewerItems, MoreItems, FewerTeams>(
             typename S::SplitColumn{}),
         of_host());
@@ -230,6 +230,10 @@ class CandidateLists {
 
  private:
   using Entry = Candidate<Exec, V>;
+
+  /// The shapes for rows that are written, or those for rows that are only reduced.
+  template <class Written, class Reduced>
+  using OneOf = std::conditional_t<operation == Operation::logsumexp, Reduced, Written>;
 
   template <class Launch>
   static constexpr Entry entry(const Schedule& schedule) {

@@ -13,6 +13,8 @@
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Options.hpp>
 #include <RowReduction.hpp>
+#include <ShortExp.hpp>
+#include <SummandExp.hpp>
 #include <impl/KokkosSoftmax_Launch.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -70,7 +72,7 @@ struct Epilogue<Operation::log_softmax, V> {
 template <class V>
 struct Epilogue<Operation::logsumexp, V> {
   using T = typename V::Compute;
-  using Exp = SummandExp<T>;
+  using Exp = ReductionExp<T>;
   static constexpr bool keeps_weights = false;
   static constexpr bool one_value_a_row = true;
 

@@ -5,7 +5,8 @@
 /// \file
 /// exp(v - max v), the one function all the arithmetic is in. Written from additions,
 /// multiplications and integer shifts, so that compilers vectorize it on the host; floats on a GPU
-/// take its instruction for 2^x where that is accurate enough.
+/// take its instruction for 2^x where that is accurate enough. Less accurate ones, where that is
+/// enough: SummandExp.hpp, ShortExp.hpp.
 
 #include <Kokkos_Core.hpp>
 #include <cmath>
@@ -39,6 +40,14 @@ KOKKOS_FORCEINLINE_FUNCTION T larger(T a, T b) {
     KOKKOS_IF_ON_DEVICE((return Kokkos::fmax(a, b);))
   }
   return a < b ? b : a;
+}
+
+/// For a constant that a GPU's compiler should treat as any number.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void hide_from_compiler([[maybe_unused]] T& value) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, double>) asm("" : "+d"(value));
+#endif
 }
 
 /// 2^x in the one instruction that GPUs have for it, to two units of 2^-23; results below the
@@ -145,7 +154,13 @@ class PreciseExp {
     if constexpr (std::is_same_v<T, float>) {
       KOKKOS_IF_ON_DEVICE((return by_fast_exp2(v);))
     }
-    const T u = v - m_first;
+    return of_shifted(v - m_first);
+  }
+
+  /// exp(v - reference) = of_shifted(v - shift()). As a rule the shift is 0, and a subtraction that
+  /// many entries can go without.
+  KOKKOS_FORCEINLINE_FUNCTION T shift() const { return m_first; }
+  KOKKOS_FORCEINLINE_FUNCTION T of_shifted(T u) const {
     const T difference = u - m_second;  // rounded: only good enough to find n
     const T rounded = multiply_add(difference, C::log2_e, C::round_and_bias);
     const T n = rounded - C::round_and_bias;
@@ -182,83 +197,6 @@ KOKKOS_FORCEINLINE_FUNCTION T exp_of_nonpositive(T x) {
   const T e = C::polynomial(r) * power_of_two(rounded);
   return x < C::lowest ? T(0) : e;  // NaN stays NaN
 }
-
-/// exp(v - reference) for results that are rounded to half types: |v - reference| * 2^-24 of it is
-/// lost, 1e-5 at most, where the result isn't below their numbers.
-template <class T>
-class ShortExp {
- public:
-  KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) { return max; }
-
-  /// -inf as the reference (no entry, or all -inf) gives 0 for every -inf.
-  KOKKOS_FORCEINLINE_FUNCTION explicit ShortExp(T reference)
-      : m_reference(reference == -Kokkos::Experimental::infinity_v<T> ? T(0) : reference) {}
-
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
-    const T difference = v - m_reference;  // NaN in a row with +inf
-    KOKKOS_IF_ON_DEVICE((return fast_exp2(difference * ExpConstants<T>::log2_e);))
-    KOKKOS_IF_ON_HOST((return exp_of_nonpositive(difference);))
-  }
-
- private:
-  T m_reference;
-};
-
-/// exp(scale * x - reference) for results that are rounded to half types, in one multiply-add and
-/// one 2^t. What rounding the reference's logarithm loses is the same factor in all weights of a
-/// reference; beside other references it is an error of up to `limit` * 2^-24.
-template <class T>
-class FusedShortExp {
-  static constexpr T log2_e = ExpConstants<T>::log2_e;
-  static constexpr T limit = 64;  // of powers of two
-
- public:
-  /// Large references would lose too much, and infinities and NaN need ShortExp's care.
-  KOKKOS_FORCEINLINE_FUNCTION static bool serves(T reference) {
-    return Kokkos::abs(reference) * log2_e <= limit;
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION FusedShortExp(T scale, T reference)
-      : m_factor(scale * log2_e), m_shift(-reference * log2_e) {}
-
-  /// All that it gives is multiplied with a number that isn't negative.
-  KOKKOS_FORCEINLINE_FUNCTION void multiply(T number) { m_shift += Kokkos::log2(number); }
-
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(T x) const {
-    return fast_exp2(multiply_add(x, m_factor, m_shift));
-  }
-
- private:
-  T m_factor;
-  T m_shift;
-};
-
-/// exp(v - reference) where only a sum of such terms matters: a rounding of v - reference weighs
-/// little there, because terms far below the reference are small.
-template <class T>
-class SummandExp {
- public:
-  KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) { return max; }
-
-  /// A finite number stands for an infinite reference, as inf - inf would be NaN: -inf gives 0, and
-  /// +inf, whose row has the log-sum-exp +inf, a positive number or +inf.
-  KOKKOS_FORCEINLINE_FUNCTION explicit SummandExp(T reference) : m_reference(reference) {
-    constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
-    if (reference == -infinity) m_reference = T(0);
-    if (reference == infinity) m_reference = Kokkos::Experimental::finite_max_v<T>;
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
-    const T difference = v - m_reference;
-    if constexpr (std::is_same_v<T, float>) {
-      KOKKOS_IF_ON_DEVICE((return fast_exp2(difference * ExpConstants<float>::log2_e);))
-    }
-    return exp_of_nonpositive(difference > T(0) ? T(0) : difference);
-  }
-
- private:
-  T m_reference;
-};
 
 }  // namespace KokkosSoftmax::Impl
 

@@ -18,10 +18,10 @@ class OnlineSum {
     add_below<keep>(tile);
   }
 
-  /// The largest entry so far, or of those that are to come.
+  /// The largest entry so far, or of those that are to come, or hardly less.
   KOKKOS_FORCEINLINE_FUNCTION T max() const { return m_max; }
   KOKKOS_FORCEINLINE_FUNCTION void raise_to(T max) {
-    if (max > m_max) {
+    if (max > m_max + slack()) {
       const T reference = Exp::reference(max);
       m_sum.scale(rescaling(m_reference, reference));
       m_max = max;
@@ -46,6 +46,14 @@ class OnlineSum {
   }
 
  private:
+  /// How far entries may be above what terms stand against.
+  KOKKOS_FORCEINLINE_FUNCTION static T slack() {
+    if constexpr (requires { Exp::slack(); })
+      return Exp::slack();
+    else
+      return T(0);
+  }
+
   T m_max = -Kokkos::Experimental::infinity_v<T>;
   T m_reference = -Kokkos::Experimental::infinity_v<T>;
   CompensatedSum<T> m_sum;

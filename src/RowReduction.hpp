@@ -51,14 +51,16 @@ KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_states(const Member& member,
   return merge_over_lanes<lanes_for<threads>>(member, part);
 }
 
-/// The same for a state that each thread brings, with one barrier.
-template <int threads, int lanes, class T, class Member, class States>
+/// The same for a state that each thread brings, with one barrier. With `in_first` the first
+/// thread alone gets the result, and the others needn't wait for it.
+template <int threads, int lanes, bool in_first = false, class T, class Member, class States>
 KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_over_team(const Member& member, int lane,
                                                               const States& states,
                                                               const LogSumExpState<T>& mine) {
   if constexpr (threads == 1) return mine;
   if (lane == 0) states(member.team_rank()) = mine;
   member.team_barrier();
+  if (in_first && member.team_rank() > 0) return mine;
   return merge_states<threads, lanes, T>(member, lane, states, 0);
 }
 

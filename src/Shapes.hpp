@@ -212,6 +212,52 @@ struct Shapes {
                 Shape<16, 32, chunks(4), wide, Fill::edges, 2>, Shape<8, 32, 8, 1, Fill::scalar>,
                 Shape<1, 1, 8, 1, Fill::scalar>>;  // where a device has no room for any other
 
+  // ---- For logsumexp, which reads rows and writes next to nothing, so that instructions count.
+
+  /// Doubles in few lanes: what a row takes beside its exponentials is shared by more of them.
+  /// Teams as leave registers for that.
+  static constexpr int crowded_teams(int entries) {
+    return entries > 16 ? 5 : entries == 16 ? 6 : 7;
+  }
+  template <int lanes, int items>
+  using Crowded = Shape<128 / lanes, lanes, items, wide, Fill::guarded, crowded_teams(items* wide)>;
+  template <int lanes, int entries>
+  using CrowdedOdd = Shape<128 / lanes, lanes, entries, 1, Fill::scalar, crowded_teams(entries)>;
+  using ReducedSubgroup = std::conditional_t<
+      sizeof(T) == 8,
+      ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
+                Crowded<4, 8>, Crowded<8, 6>, Crowded<8, 8>, Crowded<16, 6>, Crowded<16, 8>,
+                Crowded<32, 6>, Crowded<32, 8>,  //
+                Scalar<1, 2, 4>, Scalar<1, 3, 4>, Scalar<1, 4, 2>, Scalar<1, 6, 2>, Scalar<1, 8, 1>,
+                Scalar<2, 8, 1>, Scalar<4, 8, 1>, Scalar<8, 8, 1>,  //
+                CrowdedOdd<8, 12>, CrowdedOdd<8, 16>, CrowdedOdd<16, 12>, CrowdedOdd<16, 16>,
+                CrowdedOdd<32, 10>, CrowdedOdd<32, 12>, CrowdedOdd<32, 14>, CrowdedOdd<32, 16>,
+                CrowdedOdd<32, 20>, CrowdedOdd<32, 26>>,
+      Subgroup>;
+
+  /// Small teams for many rows, by tuning tables: for the same reason, and because little of a
+  /// row's last tile is empty. Entries of half types stay as they are in memory (PairTile).
+  template <int warps>
+  using SmallTeams =
+      std::conditional_t<sizeof(T) == 8,
+                         ShapeList<Shape<warps, 32, 6, wide, Fill::guarded, 28 / warps>,
+                                   Shape<warps, 32, 6 * wide, 1, Fill::scalar, 28 / warps>>,
+                         ShapeList<Shape<warps, 32, chunks(8), wide, Fill::guarded, 32 / warps>,
+                                   Shape<warps, 32, chunks(8), wide, Fill::edges, 32 / warps>>>;
+  using HalfOnline = ShapeList<Shape<16, 32, chunks(8), wide, Fill::guarded, 2>,
+                               Shape<16, 32, chunks(8), wide, Fill::edges, 2>,
+                               Shape<8, 32, 8, 1, Fill::scalar>, Shape<1, 1, 8, 1, Fill::scalar>>;
+  using ReducedOnline = std::conditional_t<
+      packs<V>,
+      std::conditional_t<sizeof(T) == 8,
+                         decltype(Online{} + SmallTeams<1>{} + SmallTeams<2>{} + SmallTeams<4>{}),
+                         Online>,
+      decltype(HalfOnline{} + SmallTeams<1>{} + SmallTeams<4>{} + SmallTeams<8>{})>;
+  using ReducedSplitOnline =
+      std::conditional_t<packs<V>, SplitOnline,
+                         ShapeList<Part<16, 8, Fill::guarded, 2>, Part<16, 6, Fill::edges, 2>,
+                                   Part<16, 8, Fill::scalar, online_teams>>>;
+
   /// Columns in which neighbouring lanes have neighbouring rows; `items` counts 4 bytes.
   template <int warps, int items, int teams>
   using Strided = Shape<warps, 32, items * 4 / sizeof(T), 1, Fill::scalar, teams>;
@@ -249,11 +295,14 @@ struct HostShapes {
   using FusedScratch =
       ShapeList<Shape<1, 1, 2, wide, Fill::guarded>, Shape<1, 1, 4, 1, Fill::scalar>>;
   using Online = FusedScratch;
+  using ReducedOnline = Online;
+  using ReducedSubgroup = Subgroup;
   /// Shares are whole cache lines.
   using Line = Shape<1, 1, 128 / sizeof(typename V::X), 1, Fill::scalar>;
   using SplitOnce = ShapeList<Shape<1, 1, 8, wide, Fill::guarded>, Line>;
   using Split = FusedScratch;
   using SplitOnline = FusedScratch;
+  using ReducedSplitOnline = SplitOnline;
   using ColumnHeld = ShapeList<Scalar>;
   using LongColumn = ShapeList<Shape<1, 1, 4, 1, Fill::scalar>>;
   using ReducedColumn = LongColumn;
@@ -270,9 +319,12 @@ struct NoShapes {
   using FusedRegisters = ShapeList<>;
   using FusedScratch = ShapeList<>;
   using Online = ShapeList<>;
+  using ReducedOnline = ShapeList<>;
+  using ReducedSubgroup = ShapeList<>;
   using SplitOnce = ShapeList<>;
   using Split = ShapeList<>;
   using SplitOnline = ShapeList<>;
+  using ReducedSplitOnline = ShapeList<>;
   using ColumnHeld = ShapeList<>;
   using LongColumn = ShapeList<>;
   using ReducedColumn = ShapeList<>;

@@ -2,53 +2,37 @@
 #ifndef KOKKOSSOFTMAX_SRC_TILE_HPP
 #define KOKKOSSOFTMAX_SRC_TILE_HPP
 
-/// \file
-/// A tile: the part of a row that a group of threads holds in registers at one time, `items` chunks
-/// of `width` neighbouring entries a thread, chunks dealt out to the threads in turn.
-
-#include <ChunkedRow.hpp>
 #include <Epilogue.hpp>
+#include <TilePlaces.hpp>
 
 namespace KokkosSoftmax::Impl {
 
-/// The entries one thread holds. `threads` threads share the tile, this one is number `rank`.
-/// All arrays are indexed by constants once the loops are unrolled, so that they stay in registers.
-/// Places without an entry hold -inf, which adds nothing to a sum.
-/// `strided`: there is no code for neighbouring entries beside that for any stride.
-template <class V, int items_, int width_, int threads_, Fill fill_, bool strided = false>
-class Tile {
+/// A tile's entries in the type that is computed with. Places without an entry hold -inf, which
+/// adds nothing to a sum.
+template <class V, int items, int width, int threads, Fill fill, bool strided = false>
+class Tile : public TilePlaces<V, items, width, threads, fill, strided> {
+  using Places = TilePlaces<V, items, width, threads, fill, strided>;
+  using Places::chains;
+
  public:
-  using X = typename V::X;
-  using Y = typename V::Y;
-  using T = typename V::Compute;
-  static constexpr int items = items_;
-  static constexpr int width = width_;
-  static constexpr int threads = threads_;
-  static constexpr Fill fill = fill_;
-  static constexpr int size = items * width;
-  static constexpr int chunks = items * threads;  // in the whole tile
-  static constexpr int chains = 4;                // of operations that don't wait for one another
-  static_assert(fill != Fill::scalar || width == 1);
-  static_assert(fill != Fill::edges || threads >= 2 * (width - 1), "an edge entry needs a thread");
-  using Row = ChunkedRow<V, width, fill, aligned_entries<X, width>(threads)>;
-  using Raw = RawChunk<X, width>;
+  using Places::size;
+  using typename Places::Raw;
+  using typename Places::Row;
+  using typename Places::T;
+  using typename Places::X;
+  using typename Places::Y;
 
   /// Loads the chunks from number `first` on; the edge belongs to the tile with chunk 0. `see` gets
   /// the chunks as they are in memory.
   template <class See>
   KOKKOS_FORCEINLINE_FUNCTION void load(const KernelArguments<V>& arguments, const Row& row,
                                         std::int64_t first, int rank, const See& see) {
-    const int left = chunks_left(row, first, rank);
-    const X* p = row.x_chunk(first + rank);
     Raw chunk[items];
-    if (fill != Fill::scalar || (!strided && row.x_stride == 1))
-      load_chunks(arguments, left, p, width, chunk);  // inlined: immediate offsets
-    else
-      load_chunks(arguments, left, p, row.x_stride, chunk);
+    Places::load_chunks(arguments, row, first, rank, chunk);
     see(chunk);
     take(arguments, chunk);
     if constexpr (fill == Fill::edges) {
-      const std::int64_t column = first == 0 ? row.edge_column(rank) : -1;
+      const std::int64_t column = Places::edge_column(row, first, rank);
       if (column >= 0) m_edge = arguments.load(row.x[column]);
     }
   }
@@ -61,7 +45,9 @@ class Tile {
   KOKKOS_FORCEINLINE_FUNCTION void take(const KernelArguments<V>& arguments,
                                         const Raw (&chunk)[items]) {
     take_unscaled(chunk);
-    scale(arguments.scale);
+    // For few chunks of doubles the multiplications cost more than what a branch keeps from
+    // overlapping.
+    if (sizeof(T) < 8 || arguments.scale != T(1)) scale(arguments.scale);
   }
 
   /// The same without a multiplication by 1: the branch, which would keep loads from memory from
@@ -96,6 +82,8 @@ class Tile {
   /// The largest entry, not less than `start`. NaN is passed over: it shows in the sum.
   KOKKOS_FORCEINLINE_FUNCTION T max(T start) const {
     if constexpr (fill == Fill::edges) start = larger(start, m_edge);
+    hide_from_compiler(
+        start);  // for -inf and a double nvcc takes seven instructions in place of three
     T partial[chains] = {start, start, start, start};
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j) partial[j % chains] = larger(partial[j % chains], m_value[j]);
@@ -105,40 +93,63 @@ class Tile {
   /// The sum of exp(entry); with `keep` the terms take the entries' places.
   template <bool keep, class Exp>
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) {
-    T partial[chains] = {};
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int j = 0; j < size; ++j) {
-      const T weight = exp(m_value[j]);
-      if constexpr (keep) m_value[j] = weight;
-      partial[j % chains] += weight;
-    }
-    if constexpr (fill == Fill::edges) {
-      T weight = T(0);
-      // only the first few warps can have one: the others skip the exponential
-      if (m_edge != -Kokkos::Experimental::infinity_v<T>) weight = exp(m_edge);
-      if constexpr (keep) m_edge = weight;
-      partial[0] += weight;
-    }
-    return (partial[0] + partial[1]) + (partial[2] + partial[3]);
+    if constexpr (keep && shifts<Exp>)
+      if (exp.shift() != T(0)) subtract(exp.shift());
+    return sum_by(exp, [&](const auto& term) {
+      T partial[chains] = {};
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < size; ++j) add<keep>(partial[j % chains], term, m_value[j]);
+      if constexpr (fill == Fill::edges) {
+        // only the first few warps can have one: the others skip the exponential
+        if (m_edge != -Kokkos::Experimental::infinity_v<T>)
+          add<keep>(partial[0], term, m_edge);
+        else if (keep)
+          m_edge = T(0);
+      }
+      return (partial[0] + partial[1]) + (partial[2] + partial[3]);
+    });
   }
 
   /// Stores map(what the tile holds) in the places that `load` with the same arguments has read.
   template <class Map>
   KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t first, int rank,
                                          const Map& map) const {
-    const int left = chunks_left(row, first, rank);
+    const int left = Places::chunks_left(row, first, rank);
     Y* p = row.y_chunk(first + rank);
     if (fill == Fill::exact || fill == Fill::guarded || (!strided && row.wide_stores))
       store_chunks(left, p, map);
     else
       store_entries(left, p, row.y_stride, map);
     if constexpr (fill == Fill::edges) {
-      const std::int64_t column = first == 0 ? row.edge_column(rank) : -1;
+      const std::int64_t column = Places::edge_column(row, first, rank);
       if (column >= 0) row.y[column * row.y_stride] = static_cast<Y>(map(m_edge));
     }
   }
 
  private:
+  /// Whether weights are taken of entries that the shift has been subtracted from.
+  template <class Exp>
+  static constexpr bool shifts = std::is_same_v<Exp, PreciseExp<double>>;
+
+  KOKKOS_FORCEINLINE_FUNCTION void subtract(T shift) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) m_value[j] -= shift;
+    m_edge -= shift;
+  }
+
+  template <bool keep, class Exp>
+  KOKKOS_FORCEINLINE_FUNCTION static void add(T& sum, const Exp& exp, T& value) {
+    if constexpr (keep) {
+      if constexpr (shifts<Exp>)
+        value = exp.of_shifted(value);
+      else
+        value = exp(value);
+      sum += value;
+    } else {
+      sum = plus_exp(sum, exp, value);
+    }
+  }
+
   KOKKOS_FORCEINLINE_FUNCTION void take_unscaled(const Raw (&chunk)[items]) {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i) widen<X, width>(chunk[i], m_value + i * width);
@@ -150,24 +161,11 @@ class Tile {
     for (int j = 0; j < size; ++j) m_value[j] = factor * m_value[j];
   }
 
-  /// The chunks of the thread are `threads * distance` apart. The pointer moves on outside of the
-  /// guards, so that these guard a load alone and become predicates.
-  template <class Distance>
-  KOKKOS_FORCEINLINE_FUNCTION static void load_chunks(const KernelArguments<V>& arguments, int left,
-                                                      const X* p, Distance distance,
-                                                      Raw (&chunk)[items]) {
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i, p += threads * distance) {
-      chunk[i] = raw_chunk_of<X, width>(arguments.nothing);
-      if (holds(i, left)) chunk[i] = *reinterpret_cast<const Raw*>(p);
-    }
-  }
-
   template <class Map>
   KOKKOS_FORCEINLINE_FUNCTION void store_chunks(int left, Y* p, const Map& map) const {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i) {
-      if (!holds(i, left)) continue;
+      if (!Places::holds(i, left)) continue;
       Chunk<Y, width> out;
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < width; ++k) out.entry[k] = static_cast<Y>(map(m_value[i * width + k]));
@@ -184,19 +182,10 @@ class Tile {
       Y out[width];
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < width; ++k) out[k] = static_cast<Y>(map(m_value[i * width + k]));
-      if (!holds(i, left)) continue;
+      if (!Places::holds(i, left)) continue;
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < width; ++k) p[k * stride] = out[k];
     }
-  }
-
-  /// Chunk i of this thread is there where i * threads < chunks_left.
-  KOKKOS_FORCEINLINE_FUNCTION static int chunks_left(const Row& row, std::int64_t first, int rank) {
-    const std::int64_t left = row.end - first;
-    return static_cast<int>(left < chunks ? left : chunks) - rank;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION static constexpr bool holds(int i, int left) {
-    return fill == Fill::exact || i * threads < left;
   }
 
   T m_value[size];

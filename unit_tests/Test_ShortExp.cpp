@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <Exp.hpp>
+#include <ShortExp.hpp>
 #include <cmath>
 #include <limits>
 

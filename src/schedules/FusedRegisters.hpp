@@ -2,8 +2,8 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDREGISTERS_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDREGISTERS_HPP
 
+#include <PairTile.hpp>
 #include <RowReduction.hpp>
-#include <Tile.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -13,7 +13,7 @@ template <class Exec, class V, Operation operation, class Shape>
 struct FusedRegistersKernel {
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Share = TeamTile<V, Shape>;
+  using Share = TeamTileFor<V, operation, Shape>;
   using Row = typename Share::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
@@ -33,7 +33,9 @@ struct FusedRegistersKernel {
     const T sum = share.template sum<Output::keeps_weights>(Exp(mine.max));
     mine.sum = sum_over_lanes<lanes>(member, sum);
     const ScratchStates<Exec, T> states(member.team_scratch(0), Shape::threads);
-    const auto all = merge_over_team<Shape::threads, lanes>(member, lane, states, mine);
+    const auto all =
+        merge_over_team<Shape::threads, lanes, Output::one_value_a_row>(member, lane, states, mine);
+    if (Output::one_value_a_row && member.team_rank() > 0) return;
     write_share(share, row, rank, rank == 0, Output(all, mine.max, arguments.empty_rows));
   }
 

@@ -26,7 +26,8 @@ struct FusedScratchKernel {
     const ScratchStates<Exec, T> states(member.team_scratch(0), Shape::threads);
     Share share(member, row.columns / Shape::width);
     const auto mine = merge_over_lanes<lanes>(member, share.load(arguments, row, 0, rank));
-    const auto all = merge_over_team<Shape::threads, lanes>(member, lane, states, mine);
+    const auto all =
+        merge_over_team<Shape::threads, lanes, Output::one_value_a_row>(member, lane, states, mine);
     if constexpr (Output::one_value_a_row) {
       if (rank == 0) *row.y = static_cast<typename V::Y>(all.value());
     } else {

@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_ONLINE_HPP
 
 #include <OnlineSum.hpp>
-#include <Tile.hpp>
+#include <PairTile.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -14,7 +14,7 @@ template <class Exec, class V, Operation operation, class Shape>
 struct OnlineKernel {
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Piece = TeamTile<V, Shape>;
+  using Piece = TeamTileFor<V, operation, Shape>;
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
@@ -35,7 +35,7 @@ struct OnlineKernel {
       sum.add(piece);
     }
     const ScratchStates<Exec, T> states(member.team_scratch(0), Shape::threads);
-    const auto all = merge_over_team<Shape::threads, lanes>(
+    const auto all = merge_over_team<Shape::threads, lanes, Output::one_value_a_row>(
         member, lane, states, merge_over_lanes<lanes>(member, sum.state()));
 
     if constexpr (Output::one_value_a_row) {

@@ -77,11 +77,10 @@ struct PackedKernel {
       max = larger(max, value[j]);
     });
     LogSumExpState<T> state{Exp::reference(max), T(0)};
-    const Exp exp(state.max);
-    for_each_place(columns, [&](int j) {
-      const T weight = exp(value[j]);
-      if constexpr (Output::keeps_weights) value[j] = weight;
-      state.sum += weight;
+    state.sum = sum_by(Exp(state.max), [&](const auto& exp) {
+      T sum = T(0);
+      for_each_place(columns, [&](int j) { add(sum, exp, value[j], value[j]); });
+      return sum;
     });
     const Output output(state, arguments.empty_rows);
     if constexpr (Output::one_value_a_row)
@@ -118,13 +117,23 @@ struct PackedKernel {
     T max = -Kokkos::Experimental::infinity_v<T>;
     for (int j = 0; j < columns; ++j) max = larger(max, arguments.load(row[j]));
     LogSumExpState<T> state{Exp::reference(max), T(0)};
-    const Exp exp(state.max);
-    for (int j = 0; j < columns; ++j) {
-      const T weight = exp(arguments.load(row[j]));
-      if constexpr (Output::keeps_weights) row[j] = weight;
-      state.sum += weight;
-    }
+    state.sum = sum_by(Exp(state.max), [&](const auto& exp) {
+      T sum = T(0);
+      for (int j = 0; j < columns; ++j) add(sum, exp, arguments.load(row[j]), row[j]);
+      return sum;
+    });
     return state;
+  }
+
+  /// Adds exp(v) to the sum; `place` gets the weight where it is kept.
+  template <class Term>
+  KOKKOS_FORCEINLINE_FUNCTION static void add(T& sum, const Term& exp, T v, T& place) {
+    if constexpr (Output::keeps_weights) {
+      place = exp(v);
+      sum += place;
+    } else {
+      sum = plus_exp(sum, exp, v);
+    }
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void store_value(std::int64_t r, T value) const {

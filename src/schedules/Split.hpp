@@ -13,7 +13,7 @@
 #include <DivideUp.hpp>
 #include <HeldShare.hpp>
 #include <OnlineSum.hpp>
-#include <Tile.hpp>
+#include <PairTile.hpp>
 #include <algorithm>
 #include <split/Rounds.hpp>
 #include <split/RowStates.hpp>
@@ -30,7 +30,7 @@ class SplitTeam
   using T = typename V::Compute;
   using Group = RowGroup<RowStates<Exec, T, Shape::threads, Shape::lanes>>;
   using Rounds = SplitRounds<SplitTeam, V, Group>;
-  using Piece = TeamTile<V, Shape>;
+  using Piece = TeamTileFor<V, operation, Shape>;
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;

@@ -2,8 +2,8 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_SUBGROUP_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SUBGROUP_HPP
 
+#include <PairTile.hpp>
 #include <RowReduction.hpp>
-#include <Tile.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -13,7 +13,7 @@ template <class Exec, class V, Operation operation, class Shape>
 struct SubgroupKernel {
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Share = Tile<V, Shape::items, Shape::width, Shape::lanes, Shape::fill>;
+  using Share = TileFor<V, operation, Shape::items, Shape::width, Shape::lanes, Shape::fill>;
   using Row = typename Share::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;

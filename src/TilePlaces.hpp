@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_TILEPLACES_HPP
+#define KOKKOSSOFTMAX_SRC_TILEPLACES_HPP
+
+/// \file
+/// A tile: the part of a row that a group of threads holds in registers at one time, `items` chunks
+/// of `width` neighbouring entries a thread, chunks dealt out to the threads in turn.
+
+#include <ChunkedRow.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// Where the entries of one thread are, and how they are read. `threads` threads share the tile,
+/// this one is number `rank`. All arrays are indexed by constants once the loops are unrolled, so
+/// that they stay in registers.
+/// `strided`: there is no code for neighbouring entries beside that for any stride.
+template <class V, int items_, int width_, int threads_, Fill fill_, bool strided>
+class TilePlaces {
+ public:
+  using X = typename V::X;
+  using Y = typename V::Y;
+  using T = typename V::Compute;
+  static constexpr int items = items_;
+  static constexpr int width = width_;
+  static constexpr int threads = threads_;
+  static constexpr Fill fill = fill_;
+  static constexpr int size = items * width;      // entries of a thread
+  static constexpr int chunks = items * threads;  // in the whole tile
+  static_assert(fill != Fill::scalar || width == 1);
+  static_assert(fill != Fill::edges || threads >= 2 * (width - 1), "an edge entry needs a thread");
+  using Row = ChunkedRow<V, width, fill, aligned_entries<X, width>(threads)>;
+  using Raw = RawChunk<X, width>;
+
+ protected:
+  static constexpr int chains = 4;  // of operations that don't wait for one another
+
+  /// The thread's chunks from number `first` on, as they are in memory; `nothing` behind the end.
+  KOKKOS_FORCEINLINE_FUNCTION static void load_chunks(const KernelArguments<V>& arguments,
+                                                      const Row& row, std::int64_t first, int rank,
+                                                      Raw (&chunk)[items]) {
+    const int left = chunks_left(row, first, rank);
+    const X* p = row.x_chunk(first + rank);
+    if (fill != Fill::scalar || (!strided && row.x_stride == 1))
+      load_chunks_at(arguments, left, p, width, chunk);  // inlined: immediate offsets
+    else
+      load_chunks_at(arguments, left, p, row.x_stride, chunk);
+  }
+
+  /// The entry beside the chunks, or -1; the edge belongs to the tile with chunk 0.
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t edge_column(const Row& row, std::int64_t first,
+                                                              int rank) {
+    return first == 0 ? row.edge_column(rank) : -1;
+  }
+
+  /// Chunk i of this thread is there where i * threads < chunks_left.
+  KOKKOS_FORCEINLINE_FUNCTION static int chunks_left(const Row& row, std::int64_t first, int rank) {
+    const std::int64_t left = row.end - first;
+    return static_cast<int>(left < chunks ? left : chunks) - rank;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr bool holds(int i, int left) {
+    return fill == Fill::exact || i * threads < left;
+  }
+
+ private:
+  /// The chunks of the thread are `threads * distance` apart. The pointer moves on outside of the
+  /// guards, so that these guard a load alone and become predicates.
+  template <class Distance>
+  KOKKOS_FORCEINLINE_FUNCTION static void load_chunks_at(const KernelArguments<V>& arguments,
+                                                         int left, const X* p, Distance distance,
+                                                         Raw (&chunk)[items]) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i, p += threads * distance) {
+      chunk[i] = raw_chunk_of<X, width>(arguments.nothing);
+      if (holds(i, left)) chunk[i] = *reinterpret_cast<const Raw*>(p);
+    }
+  }
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
