@@ -347,7 +347,7 @@ constexpr int fewer_teams(int teams, int team) {
   return teams == 0 ? std::min(32, 1024 / team) : teams * 3 / 4;
 }
 constexpr int more_teams(int teams, int team) {
-  return teams == 0 ? std::min(32, 1536 / team) : std::max(teams + 1, teams * 5 / 4);
+  return std::min(32, teams == 0 ? 1536 / team : std::max(teams + 1, teams * 5 / 4));
 }
 template <class S, int teams>
 using WithTeams = Shape<S::threads, S::lanes, S::items, S::width, S::fill,

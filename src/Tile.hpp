@@ -82,8 +82,8 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strided> {
   /// The largest entry, not less than `start`. NaN is passed over: it shows in the sum.
   KOKKOS_FORCEINLINE_FUNCTION T max(T start) const {
     if constexpr (fill == Fill::edges) start = larger(start, m_edge);
-    hide_from_compiler(
-        start);  // for -inf and a double nvcc takes seven instructions in place of three
+    // nvcc takes seven instructions for -inf and a double, in place of three.
+    hide_from_compiler(start);
     T partial[chains] = {start, start, start, start};
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j) partial[j % chains] = larger(partial[j % chains], m_value[j]);
