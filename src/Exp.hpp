@@ -32,6 +32,13 @@ KOKKOS_FORCEINLINE_FUNCTION T multiply_add(T a, T b, T c) {
 #endif
 }
 
+/// A polynomial of x by Horner's scheme, the highest power's coefficient first.
+template <class T, class... Lower>
+KOKKOS_FORCEINLINE_FUNCTION T horner(T x, T highest, Lower... lower) {
+  ((highest = multiply_add(highest, x, lower)), ...);
+  return highest;
+}
+
 /// The larger of the two; `a` where b is NaN. For float GPUs have an instruction; for double, and
 /// on hosts, the comparison is shorter than what fmax does about a NaN in a.
 template <class T>
@@ -84,12 +91,7 @@ struct ExpConstants<float> {
   static constexpr float fine_limit = 8192.0f;
   static constexpr float fine_round = 24576.0f;
   KOKKOS_FORCEINLINE_FUNCTION static float polynomial(float r) {
-    float q = 8.31239848e-3f;
-    q = multiply_add(q, r, 4.18912817e-2f);
-    q = multiply_add(q, r, 1.66671194e-1f);
-    q = multiply_add(q, r, 4.99992238e-1f);
-    q = multiply_add(q, r, 1.0f);
-    return multiply_add(q, r, 1.0f);
+    return horner(r, 8.31239848e-3f, 4.18912817e-2f, 1.66671194e-1f, 4.99992238e-1f, 1.0f, 1.0f);
   }
 };
 
@@ -105,17 +107,9 @@ struct ExpConstants<double> {
   static constexpr double fine_limit = 68719476736.0;   // 2^36
   static constexpr double fine_round = 206158430208.0;  // 1.5 * 2^37, whose ulp is 2^-15
   KOKKOS_FORCEINLINE_FUNCTION static double polynomial(double r) {
-    double q = 2.7476372799289511e-7;
-    q = multiply_add(q, r, 2.7635405510742016e-6);
-    q = multiply_add(q, r, 2.4801935394185109e-5);
-    q = multiply_add(q, r, 1.9841184331107216e-4);
-    q = multiply_add(q, r, 1.3888888510232525e-3);
-    q = multiply_add(q, r, 8.3333333714735843e-3);
-    q = multiply_add(q, r, 4.1666666668168119e-2);
-    q = multiply_add(q, r, 1.6666666666610371e-1);
-    q = multiply_add(q, r, 4.9999999999998279e-1);
-    q = multiply_add(q, r, 1.0);
-    return multiply_add(q, r, 1.0);
+    return horner(r, 2.7476372799289511e-7, 2.7635405510742016e-6, 2.4801935394185109e-5,
+                  1.9841184331107216e-4, 1.3888888510232525e-3, 8.3333333714735843e-3,
+                  4.1666666668168119e-2, 1.6666666666610371e-1, 4.9999999999998279e-1, 1.0, 1.0);
   }
 };
 

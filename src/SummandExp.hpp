@@ -36,17 +36,10 @@ KOKKOS_FORCEINLINE_FUNCTION double add_exp(double sum, double d) {
   const double x = not_below_normal_exp(d);
   const double rounded = multiply_add(x, C::log2_e, C::round_and_bias);
   const double f = multiply_add(x, C::log2_e, -(rounded - C::round_and_bias));
-  double q = 7.11175882383370223e-9;
-  q = multiply_add(q, f, 1.02105064509057992e-7);
-  q = multiply_add(q, f, 1.32152356336780645e-6);
-  q = multiply_add(q, f, 1.52526477477379108e-5);
-  q = multiply_add(q, f, 1.54035308008211358e-4);
-  q = multiply_add(q, f, 1.33335582464806515e-3);
-  q = multiply_add(q, f, 9.61812910738071146e-3);
-  q = multiply_add(q, f, 5.55041086643465844e-2);
-  q = multiply_add(q, f, 2.40226506959104722e-1);
-  q = multiply_add(q, f, 6.93147180559951616e-1);
-  q = multiply_add(q, f, 1.0);
+  const double q = horner(f, 7.11175882383370223e-9, 1.02105064509057992e-7, 1.32152356336780645e-6,
+                          1.52526477477379108e-5, 1.54035308008211358e-4, 1.33335582464806515e-3,
+                          9.61812910738071146e-3, 5.55041086643465844e-2, 2.40226506959104722e-1,
+                          6.93147180559951616e-1, 1.0);
   return multiply_add(q, power_of_two(rounded), sum);
 }
 
@@ -57,8 +50,9 @@ class SummandExp {
  public:
   KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) { return max; }
 
-  /// A finite number stands for an infinite reference, as inf - inf would be NaN: -inf gives 0, and
-  /// +inf, whose row has the log-sum-exp +inf, a positive number or +inf.
+  /// A finite number stands for an infinite reference, as inf - inf would be NaN: -inf gives 0 (by
+  /// `added` next to nothing), and +inf, whose row has the log-sum-exp +inf, a positive number or
+  /// +inf (by `added` NaN, see ReductionExp::fails).
   KOKKOS_FORCEINLINE_FUNCTION explicit SummandExp(T reference) : m_reference(reference) {
     constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
     if (reference == -infinity) m_reference = T(0);
@@ -128,6 +122,17 @@ KOKKOS_FORCEINLINE_FUNCTION T plus_exp(T sum, const Exp& exp, T v) {
     return exp.added(sum, v);
   else
     return sum + exp(v);
+}
+
+/// Adds exp(v) to a sum; with `keep` it also goes to `place`.
+template <bool keep, class Exp, class T>
+KOKKOS_FORCEINLINE_FUNCTION void add_term(T& sum, const Exp& exp, T v, T& place) {
+  if constexpr (keep) {
+    place = exp(v);
+    sum += place;
+  } else {
+    sum = plus_exp(sum, exp, v);
+  }
 }
 
 /// sum(exp), with another where `exp` fails.

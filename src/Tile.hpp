@@ -45,8 +45,7 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strided> {
   KOKKOS_FORCEINLINE_FUNCTION void take(const KernelArguments<V>& arguments,
                                         const Raw (&chunk)[items]) {
     take_unscaled(chunk);
-    // For few chunks of doubles the multiplications cost more than what a branch keeps from
-    // overlapping.
+    // A branch keeps loads from overlapping a bit; multiplying doubles by 1 costs more than that.
     if (sizeof(T) < 8 || arguments.scale != T(1)) scale(arguments.scale);
   }
 
@@ -93,21 +92,12 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strided> {
   /// The sum of exp(entry); with `keep` the terms take the entries' places.
   template <bool keep, class Exp>
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) {
-    if constexpr (keep && shifts<Exp>)
+    if constexpr (keep && std::is_same_v<Exp, PreciseExp<double>>) {
       if (exp.shift() != T(0)) subtract(exp.shift());
-    return sum_by(exp, [&](const auto& term) {
-      T partial[chains] = {};
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int j = 0; j < size; ++j) add<keep>(partial[j % chains], term, m_value[j]);
-      if constexpr (fill == Fill::edges) {
-        // only the first few warps can have one: the others skip the exponential
-        if (m_edge != -Kokkos::Experimental::infinity_v<T>)
-          add<keep>(partial[0], term, m_edge);
-        else if (keep)
-          m_edge = T(0);
-      }
-      return (partial[0] + partial[1]) + (partial[2] + partial[3]);
-    });
+      return sum_by_terms<keep>([&](T v) { return exp.of_shifted(v); });
+    } else {
+      return sum_by(exp, [&](const auto& term) { return sum_by_terms<keep>(term); });
+    }
   }
 
   /// Stores map(what the tile holds) in the places that `load` with the same arguments has read.
@@ -127,27 +117,26 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strided> {
   }
 
  private:
-  /// Whether weights are taken of entries that the shift has been subtracted from.
-  template <class Exp>
-  static constexpr bool shifts = std::is_same_v<Exp, PreciseExp<double>>;
+  template <bool keep, class Term>
+  KOKKOS_FORCEINLINE_FUNCTION T sum_by_terms(const Term& term) {
+    T partial[chains] = {};
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j)
+      add_term<keep>(partial[j % chains], term, m_value[j], m_value[j]);
+    if constexpr (fill == Fill::edges) {
+      // only the first few warps can have one: the others skip the exponential
+      if (m_edge != -Kokkos::Experimental::infinity_v<T>)
+        add_term<keep>(partial[0], term, m_edge, m_edge);
+      else if (keep)
+        m_edge = T(0);
+    }
+    return (partial[0] + partial[1]) + (partial[2] + partial[3]);
+  }
 
   KOKKOS_FORCEINLINE_FUNCTION void subtract(T shift) {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j) m_value[j] -= shift;
     m_edge -= shift;
-  }
-
-  template <bool keep, class Exp>
-  KOKKOS_FORCEINLINE_FUNCTION static void add(T& sum, const Exp& exp, T& value) {
-    if constexpr (keep) {
-      if constexpr (shifts<Exp>)
-        value = exp.of_shifted(value);
-      else
-        value = exp(value);
-      sum += value;
-    } else {
-      sum = plus_exp(sum, exp, value);
-    }
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void take_unscaled(const Raw (&chunk)[items]) {

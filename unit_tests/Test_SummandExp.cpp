@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <SummandExp.hpp>
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <support/Config.hpp>

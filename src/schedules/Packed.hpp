@@ -79,7 +79,8 @@ struct PackedKernel {
     LogSumExpState<T> state{Exp::reference(max), T(0)};
     state.sum = sum_by(Exp(state.max), [&](const auto& exp) {
       T sum = T(0);
-      for_each_place(columns, [&](int j) { add(sum, exp, value[j], value[j]); });
+      for_each_place(columns,
+                     [&](int j) { add_term<Output::keeps_weights>(sum, exp, value[j], value[j]); });
       return sum;
     });
     const Output output(state, arguments.empty_rows);
@@ -119,21 +120,11 @@ struct PackedKernel {
     LogSumExpState<T> state{Exp::reference(max), T(0)};
     state.sum = sum_by(Exp(state.max), [&](const auto& exp) {
       T sum = T(0);
-      for (int j = 0; j < columns; ++j) add(sum, exp, arguments.load(row[j]), row[j]);
+      for (int j = 0; j < columns; ++j)
+        add_term<Output::keeps_weights>(sum, exp, arguments.load(row[j]), row[j]);
       return sum;
     });
     return state;
-  }
-
-  /// Adds exp(v) to the sum; `place` gets the weight where it is kept.
-  template <class Term>
-  KOKKOS_FORCEINLINE_FUNCTION static void add(T& sum, const Term& exp, T v, T& place) {
-    if constexpr (Output::keeps_weights) {
-      place = exp(v);
-      sum += place;
-    } else {
-      sum = plus_exp(sum, exp, v);
-    }
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void store_value(std::int64_t r, T value) const {
