@@ -43,16 +43,6 @@ KOKKOS_FORCEINLINE_FUNCTION float larger_in_pair(HalfPair pair) {
   return larger(entry[0], entry[1]);
 }
 
-/// Adds exp(entry) of a chunk's entries to sums that don't wait for one another.
-template <class X, int width, int chains, class Exp>
-KOKKOS_FORCEINLINE_FUNCTION void add_exps(const RawChunk<X, width>& chunk, const Exp& exp,
-                                          float (&partial)[chains]) {
-  float entry[width];
-  widen<X, width>(chunk, entry);
-  KOKKOSSOFTMAX_IMPL_UNROLL
-  for (int k = 0; k < width; ++k) partial[k % chains] += exp(entry[k]);
-}
-
 }  // namespace KokkosSoftmax::Impl
 
 #endif

@@ -90,7 +90,10 @@ class PairTile : public TilePlaces<V, items, width, threads, fill, false> {
     KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK
     for (int i = 0; i < items; ++i) {
       if (!Places::holds(i, m_left)) break;  // exponentials of nothing cost as much as others
-      add_exps<X, width>(m_chunk[i], exp, partial);
+      T entry[width];
+      widen<X, width>(m_chunk[i], entry);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) partial[k % chains] += exp(entry[k]);
     }
     return (partial[0] + partial[1]) + (partial[2] + partial[3]);
   }

@@ -46,8 +46,12 @@ class StagedPairs {
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) const {
     T partial[chains] = {};
     KOKKOSSOFTMAX_IMPL_UNROLL_TWICE
-    for (int p = 0; p < m_end; p += threads)
-      add_exps<X, width>(load_whole(m_first + p), exp, partial);
+    for (int p = 0; p < m_end; p += threads) {
+      T entry[width];
+      widen<X, width>(load_whole(m_first + p), entry);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) partial[k % chains] += exp(entry[k]);
+    }
     return (partial[0] + partial[1]) + (partial[2] + partial[3]);
   }
 
