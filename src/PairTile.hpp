@@ -8,9 +8,9 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A tile of which only the largest entry and the sum are asked for, of a half type: its entries
-/// stay in pairs, as they are in memory. That leaves room for twice as many loads under way, and an
-/// entry takes four and a half instructions: half of one for the largest, the widening, a
+/// A tile of a half type of which no weights are kept: its entries stay in pairs, as they are in
+/// memory. That leaves room for twice as many loads under way, or for more teams, and an entry
+/// takes four and a half instructions up to the sum: half of one for the largest, the widening, a
 /// multiply-add, 2^t, an addition.
 template <class V, int items, int width, int threads, Fill fill>
 class PairTile : public TilePlaces<V, items, width, threads, fill, false> {
@@ -22,6 +22,7 @@ class PairTile : public TilePlaces<V, items, width, threads, fill, false> {
   using typename Places::Row;
   using typename Places::T;
   using typename Places::X;
+  using typename Places::Y;
   static_assert(moves_in_pairs<X, width>);
 
   KOKKOS_FORCEINLINE_FUNCTION void load(const KernelArguments<V>& arguments, const Row& row,
@@ -57,11 +58,49 @@ class PairTile : public TilePlaces<V, items, width, threads, fill, false> {
   template <bool keep, class Exp>
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) const {
     static_assert(!keep, "entries in pairs have no room for weights");
-    T sum = FusedShortExp<T>::serves(exp.against())
-                ? sum_of_pairs(FusedShortExp<T>(m_scale, exp.against()))
-                : sum_of_pairs([&](T entry) { return exp(m_scale * entry); });
+    // Where nothing as large as the reference is added to the sum's logarithm, it must have all of
+    // its digits.
+    constexpr bool precise = !Exp::logarithm_joins_reference;
+    T sum;
+    if (FusedShortExp<T>::serves(exp.against()) && (!precise || m_scale == T(1))) {
+      const FusedShortExp<T> fused(m_scale, exp.against());
+      sum = sum_of_pairs(fused);
+      if (precise) sum *= fused.inverse_near_one(exp.against());
+    } else {
+      sum = sum_of_pairs([&](T entry) { return exp(m_scale * entry); });
+    }
     if (fill == Fill::edges && m_edge != -Kokkos::Experimental::infinity_v<T>) sum += exp(m_edge);
     return sum;
+  }
+
+  /// Stores map(scale * entry) in the places that `load` with the same arguments has read. Entries
+  /// are widened once more: a compiler that knew of the first time would keep them in registers.
+  template <class Map>
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t first, int rank,
+                                         const Map& map) const {
+    Y* p = row.y_chunk(first + rank);
+    const bool whole = fill != Fill::edges || row.wide_stores;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if (!Places::holds(i, m_left)) continue;
+      Raw chunk = m_chunk[i];
+      for (HalfPair& pair : chunk.entry) hide_from_compiler(pair);
+      T entry[width];
+      widen<X, width>(chunk, entry);
+      Chunk<Y, width> out;
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) out.entry[k] = static_cast<Y>(map(m_scale * entry[k]));
+      if (whole) {
+        store_whole(reinterpret_cast<Chunk<Y, width>*>(p) + i * threads, out);
+      } else {
+        KOKKOSSOFTMAX_IMPL_UNROLL
+        for (int k = 0; k < width; ++k) p[(i * threads * width + k) * row.y_stride] = out.entry[k];
+      }
+    }
+    if constexpr (fill == Fill::edges) {
+      const std::int64_t column = Places::edge_column(row, first, rank);
+      if (column >= 0) row.y[column * row.y_stride] = static_cast<Y>(map(m_edge));
+    }
   }
 
  private:
@@ -104,16 +143,26 @@ class PairTile : public TilePlaces<V, items, width, threads, fill, false> {
   T m_edge;
 };
 
-/// The tile of a kernel that never looks at an entry again once it has the sum, or of one that
-/// does.
+/// Whether a kernel keeps entries in pairs: where it needs no weights, and where that brings
+/// something. (log_softmax with results of float was as fast without.)
+template <class V, Operation operation, int width>
+inline constexpr bool keeps_pairs = moves_in_pairs<typename V::X, width> &&
+                                    (operation == Operation::logsumexp ||
+                                     (operation == Operation::log_softmax &&
+                                      sizeof(typename V::Y) == sizeof(typename V::X)));
+
 template <class V, Operation operation, int items, int width, int threads, Fill fill>
 using TileFor =
-    std::conditional_t<operation == Operation::logsumexp && moves_in_pairs<typename V::X, width>,
-                       PairTile<V, items, width, threads, fill>,
+    std::conditional_t<keeps_pairs<V, operation, width>, PairTile<V, items, width, threads, fill>,
                        Tile<V, items, width, threads, fill>>;
 template <class V, Operation operation, class Shape>
 using TeamTileFor =
     TileFor<V, operation, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+
+/// The same of a kernel that comes along a row tile after tile, and so comes again to write.
+template <class V, Operation operation, class Shape>
+using PieceFor = std::conditional_t<operation == Operation::logsumexp,
+                                    TeamTileFor<V, operation, Shape>, TeamTile<V, Shape>>;
 
 }  // namespace KokkosSoftmax::Impl
 

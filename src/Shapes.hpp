@@ -160,9 +160,12 @@ struct Shapes {
   using Rows = std::conditional_t<
       widens<V>, WideningRows<fill>,
       std::conditional_t<items_per_chunk == 1, WholeItemRows<fill>, HalfRows<fill>>>;
-  using ExactRows = UnlessWidening<
+  /// Half types are as fast with guards, or faster: a compiler that may takes all registers.
+  using ExactRows = std::conditional_t<
+      packs<V>,
       ShapeList<Row<Fill::exact, 2, 4>, Row<Fill::exact, 2, 8>, Row<Fill::exact, 4, 8>,
-                Row<Fill::exact, 8, 8>, Row<Fill::exact, 16, 8>>>;
+                Row<Fill::exact, 8, 8>, Row<Fill::exact, 16, 8>>,
+      ShapeList<>>;
   using FusedRegisters =
       std::conditional_t<sizeof(T) == 8, decltype(ExactRows{} + Rows<Fill::scalar>{}),
                          decltype(ExactRows{} + Rows<Fill::guarded>{} + Rows<Fill::edges>{})>;

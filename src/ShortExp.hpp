@@ -50,11 +50,16 @@ class FusedShortExp {
   /// All that it gives is multiplied with a number that isn't negative.
   KOKKOS_FORCEINLINE_FUNCTION void multiply(T number) { m_shift += Kokkos::log2(number); }
 
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(T x) const {
-    return fast_exp2(multiply_add(x, m_factor, m_shift));
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T x) const { return fast_exp2(exponent(x)); }
+
+  /// 1 / (*this)(x) for the x that the reference stands for: what takes the factor out of a sum.
+  KOKKOS_FORCEINLINE_FUNCTION T inverse_near_one(T x) const {
+    return multiply_add(-exponent(x), T(1) / log2_e, T(1));
   }
 
  private:
+  KOKKOS_FORCEINLINE_FUNCTION T exponent(T x) const { return multiply_add(x, m_factor, m_shift); }
+
   T m_factor;
   T m_shift;
 };

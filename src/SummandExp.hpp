@@ -48,6 +48,9 @@ KOKKOS_FORCEINLINE_FUNCTION double add_exp(double sum, double d) {
 template <class T>
 class SummandExp {
  public:
+  /// Whether the result is the sum's logarithm and the reference together.
+  static constexpr bool logarithm_joins_reference = false;
+
   KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) { return max; }
 
   /// A finite number stands for an infinite reference, as inf - inf would be NaN: -inf gives 0 (by
@@ -87,6 +90,8 @@ class SummandExp {
 template <class T>
 class ReductionExp : public SummandExp<T> {
  public:
+  static constexpr bool logarithm_joins_reference = true;
+
   using SummandExp<T>::SummandExp;
 
   /// How far entries may be above the reference: on a GPU doubles take many instructions to rescale

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tiles of half types whose entries stay in pairs, in rows of several of them, on the host.
+// Tiles of half types whose entries stay in pairs, on the host: rows of several of them for
+// logsumexp, rows of one for log_softmax.
 
 #include <gtest/gtest.h>
 
 #include <Schedule.hpp>
+#include <schedules/FusedRegisters.hpp>
 #include <schedules/Online.hpp>
 #include <support/HostKernel.hpp>
 #include <type_traits>
@@ -19,14 +21,32 @@ template <class V>
 class PairTile : public ::testing::Test {
  protected:
   static constexpr int width = 8;
-  using Shape = KokkosSoftmax::Impl::Shape<1, 1, 2, width, Fill::guarded>;
-  using Kernel = KokkosSoftmax::Impl::OnlineKernel<Kokkos::DefaultHostExecutionSpace, V,
-                                                   Operation::logsumexp, Shape>;
-  static_assert(std::is_same_v<typename Kernel::Piece,
-                               KokkosSoftmax::Impl::PairTile<V, 2, width, 1, Fill::guarded>>);
+  using Host = Kokkos::DefaultHostExecutionSpace;
+  template <Fill fill>
+  using Shape = KokkosSoftmax::Impl::Shape<1, 1, 2, width, fill>;
+  template <Fill fill>
+  using Tile = KokkosSoftmax::Impl::PairTile<V, 2, width, 1, fill>;
 
-  static void expect_right(const RowsFor<typename V::X>& rows, double scale) {
-    const Case c{.function = Function::logsumexp, .options = {.axis = 1, .scale = scale}};
+  static void expect_sums_right(const RowsFor<typename V::X>& rows, double scale) {
+    using Kernel =
+        KokkosSoftmax::Impl::OnlineKernel<Host, V, Operation::logsumexp, Shape<Fill::guarded>>;
+    static_assert(std::is_same_v<typename Kernel::Piece, Tile<Fill::guarded>>);
+    expect_right<Kernel>({.function = Function::logsumexp, .options = {.axis = 1, .scale = scale}},
+                         rows);
+  }
+
+  static void expect_logarithms_right(const RowsFor<typename V::X>& rows, double scale) {
+    using Kernel = KokkosSoftmax::Impl::FusedRegistersKernel<Host, V, Operation::log_softmax,
+                                                             Shape<Fill::guarded>>;
+    static_assert(std::is_same_v<typename Kernel::Share, Tile<Fill::guarded>> ==
+                  (sizeof(typename V::Y) == 2));
+    expect_right<Kernel>(
+        {.function = Function::log_softmax, .options = {.axis = 1, .scale = scale}}, rows);
+  }
+
+ private:
+  template <class Kernel>
+  static void expect_right(const Case& c, const RowsFor<typename V::X>& rows) {
     EXPECT_TRUE(check_on_host<V>(c, rows,
                                  Kernel::scratch_bytes(static_cast<std::int64_t>(rows.columns)),
                                  [&](const auto& problem) {
@@ -48,9 +68,29 @@ TYPED_TEST_SUITE(PairTile, PairTypes);
 TYPED_TEST(PairTile, SumsRows) {
   for (const std::size_t columns : {8, 16, 24, 32, 40, 1000, 5008})
     for (const double scale : {1.0, -0.7, 40.0, -40.0}) {
-      TestFixture::expect_right(normal_sample<typename TypeParam::X>(5, columns).rows, scale);
-      TestFixture::expect_right(hostile_rows<typename TypeParam::X>(columns), scale);
+      TestFixture::expect_sums_right(normal_sample<typename TypeParam::X>(5, columns).rows, scale);
+      TestFixture::expect_sums_right(hostile_rows<typename TypeParam::X>(columns), scale);
     }
+}
+
+/// A part of a tile and a tile, as above.
+TYPED_TEST(PairTile, TakesLogarithms) {
+  for (const std::size_t columns : {8, 16})
+    for (const double scale : {1.0, -0.7, 40.0, -40.0}) {
+      TestFixture::expect_logarithms_right(normal_sample<typename TypeParam::X>(5, columns).rows,
+                                           scale);
+      TestFixture::expect_logarithms_right(hostile_rows<typename TypeParam::X>(columns), scale);
+    }
+}
+
+// What rounding the logarithm of a large entry loses must not be seen in a small result.
+TYPED_TEST(PairTile, KeepsSmallLogarithms) {
+  RowsFor<typename TypeParam::X> rows{0, 8, {}};
+  for (float largest = -44; largest <= 44; largest += 0.25f, ++rows.count)
+    for (const float below : {0.f, 11.f, 12.f, 13.f, 14.f, 15.f, 16.f, 17.f})
+      rows.values.push_back(
+          static_cast<float>(static_cast<typename TypeParam::X>(largest - below)));
+  TestFixture::expect_logarithms_right(rows, 1.0);
 }
 #endif
 

@@ -14,7 +14,7 @@ template <class Exec, class V, Operation operation, class Shape>
 struct OnlineKernel {
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Piece = TeamTileFor<V, operation, Shape>;
+  using Piece = PieceFor<V, operation, Shape>;
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;

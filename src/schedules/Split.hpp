@@ -30,7 +30,7 @@ class SplitTeam
   using T = typename V::Compute;
   using Group = RowGroup<RowStates<Exec, T, Shape::threads, Shape::lanes>>;
   using Rounds = SplitRounds<SplitTeam, V, Group>;
-  using Piece = TeamTileFor<V, operation, Shape>;
+  using Piece = PieceFor<V, operation, Shape>;
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
