@@ -56,6 +56,8 @@ class Call {
         return x_contiguous();
       case Fill::packed:
         return packed(s.width);
+      case Fill::neighbours:
+        return rows_in_chunks(s.width);
       case Fill::scalar:
         return true;
     }
@@ -88,6 +90,22 @@ class Call {
     return problem().outer_rank == 1 &&
            one_run(problem().x, axis.x_stride, problem().x_column_stride) &&
            (one_value_a_row() || one_run(problem().y, axis.y_stride, problem().y_column_stride));
+  }
+
+  /// Rows lie side by side in x and y, `width` to a chunk that is aligned in each column.
+  bool rows_in_chunks(int width) const {
+    const auto& outer = problem().outer;
+    const int fastest = problem().outer_rank - 1;
+    const auto in_chunks = [&](const auto* p, std::int64_t OuterAxis::*stride,
+                               std::int64_t column_stride) {
+      std::uint64_t offsets = position(p) | static_cast<std::uint64_t>(column_stride);
+      for (int d = 0; d < fastest; ++d) offsets |= static_cast<std::uint64_t>(outer[d].*stride);
+      return outer[fastest].*stride == 1 && is_multiple(offsets, width);
+    };
+    return is_multiple(static_cast<std::uint64_t>(neighbours()), width) &&
+           in_chunks(problem().x, &OuterAxis::x_stride, problem().x_column_stride) &&
+           (one_value_a_row() ||
+            in_chunks(problem().y, &OuterAxis::y_stride, problem().y_column_stride));
   }
 
   template <class T>

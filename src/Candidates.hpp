@@ -33,7 +33,7 @@
 namespace KokkosSoftmax::Impl {
 
 /// What the rule takes a candidate for; tuning tables and searches take all.
-enum class Use { any_rows, few_rows, none };
+enum class Use { any_rows, few_rows, many_rows, none };
 
 /// A compiled schedule.
 template <class Exec, class V>
@@ -206,7 +206,7 @@ class CandidateLists {
     return joined(
         of_few<subgroup, SubgroupKernel>(typename S::SubgroupFew{}),
         of_few<fused_registers, FusedRegistersKernel>(typename S::FusedRegistersFew{}),
-        of<packed, PackedKernel, MoreTeams, FewerTeams>(typename S::Packed{}),
+        of_many_columns(), of<packed, PackedKernel, MoreTeams, FewerTeams>(typename S::Packed{}),
         of<subgroup, SubgroupKernel, MoreRows, MoreThreads, MoreTeams>(
             OneOf<typename S::Subgroup, typename S::ReducedSubgroup>{}),
         of<fused_registers, FusedRegistersKernel, FewerTeams, MoreTeams>(
@@ -265,6 +265,18 @@ class CandidateLists {
   static constexpr auto of_few(ShapeList<Shape...> list) {
     auto entries = compiled<algorithm, TeamLaunch, Kernel>(list);
     for (Entry& e : entries) e.use = Use::few_rows;
+    return entries;
+  }
+
+  static constexpr auto of_many_columns() {
+    using S = ShapesOf<Exec, V>;
+    constexpr auto column = Algorithm::column;
+    auto entries =
+        joined(of_held<column, TeamLaunch, ColumnHeldKernel>(typename S::ManyColumnsHeld{}),
+               of<column, ColumnKernel, MoreThreads, FewerTeams, MoreTeams>(
+                   OneOf<typename S::ManyLongColumns, typename S::ManyReducedColumns>{}));
+    for (Entry& e : entries)
+      if (e.use == Use::any_rows) e.use = Use::many_rows;
     return entries;
   }
 

@@ -94,14 +94,23 @@ class Dispatch {
   }
 
   int by_rule() const {
-    if (m_call.options.algorithm != Algorithm::automatic) return first_of(m_call.options.algorithm);
-    if (are_few()) {
-      const int candidate = first_for_few();
+    const Algorithm asked = m_call.options.algorithm;
+    if ((asked == Algorithm::automatic || asked == Algorithm::column) && are_many_columns()) {
+      const int candidate = for_many_columns();
       if (candidate != none) return candidate;
     }
-    for (const Algorithm algorithm : preferred()) {
+    if (asked != Algorithm::automatic) return first_of(asked, Use::any_rows);
+    if (are_few()) {
+      const int candidate = first_in(preferred(), Use::few_rows);
+      if (candidate != none) return candidate;
+    }
+    return first_in(preferred(), Use::any_rows);
+  }
+
+  int first_in(const std::array<Algorithm, 7>& algorithms, Use use) const {
+    for (const Algorithm algorithm : algorithms) {
       if (algorithm == Algorithm::automatic) break;
-      const int candidate = first_of(algorithm);
+      const int candidate = first_of(algorithm, use);
       if (candidate != none) return candidate;
     }
     return none;
@@ -114,7 +123,10 @@ class Dispatch {
     // by the columns alone, whatever the layout and the number of rows
     if (m_call.options.reproducible) return {subgroup, fused_registers, fused_scratch, online};
     if (m_call.rows_are_neighbours())
-      return {splitting_columns_pays() ? split_column : column, column, online};
+      return {lane_holds_row()           ? subgroup
+              : splitting_columns_pays() ? split_column
+                                         : column,
+              column, online};
     return {packing_pays() ? packed : subgroup,
             subgroup,
             fused_registers,
@@ -130,10 +142,25 @@ class Dispatch {
            m_call.problem().rows <= 2 * multiprocessors(m_call.exec);
   }
 
-  int first_for_few() const {
-    for (int c = 0; c < static_cast<int>(list.size()); ++c)
-      if (list[c].use == Use::few_rows && list[c].serves(m_call)) return c;
-    return none;
+  /// Not all teams of `column` are resident at one time, even if a row has but a few lanes.
+  bool are_many_columns() const {
+    constexpr int resident_rows = 512;  // of a multiprocessor, with 4 threads for each
+    return !is_host_space<Exec> && !m_call.options.reproducible && m_call.rows_are_neighbours() &&
+           !lane_holds_row() &&
+           m_call.problem().rows > resident_rows * multiprocessors(m_call.exec);
+  }
+
+  int for_many_columns() const {
+    const int candidate = first_of(Algorithm::column, Use::many_rows);
+    // Half types are faster read twice, several rows in a load, than held by teams of 16 rows.
+    if (operation == Operation::logsumexp || !packs<V> || candidate == none ||
+        holds_column(candidate))
+      return candidate;
+    const int other = first_of(Algorithm::column, Use::any_rows);
+    return other != none && holds_column(other) ? other : candidate;
+  }
+  bool holds_column(int candidate) const {
+    return m_call.problem().columns <= register_capacity(list[candidate].schedule);
   }
 
   /// Lanes that take 16 bytes at a time from rows of their own are faster than the way through
@@ -149,6 +176,15 @@ class Dispatch {
   bool splitting_pays() const {
     return operation != Operation::logsumexp ||
            m_call.problem().rows < 2 * multiprocessors(m_call.exec);
+  }
+
+  /// Strided rows that are so short that a lane has little to do with one, and can't load several
+  /// at one time.
+  bool lane_holds_row() const {
+    constexpr int longest = 8;  // of the shapes of `subgroup` with one lane a row
+    if (m_call.problem().columns > longest) return false;
+    const int in_chunks = first_of(Algorithm::column, Use::many_rows);
+    return in_chunks == none || list[in_chunks].schedule.fill != Fill::neighbours;
   }
 
   /// For columns that are more work than waiting for others, where `column` would have too few
@@ -176,18 +212,17 @@ class Dispatch {
            m_call.problem().rows >= multiprocessors(m_call.exec);
   }
 
-  /// The first candidate that serves. `column` serves rows that are longer than its tile, but reads
-  /// them twice: for them the last one, with the largest tile.
-  int first_of(Algorithm algorithm) const {
+  /// The first candidate that serves. `column` serves rows that are longer than its tile too: those
+  /// get the last one that meets them in the best way.
+  int first_of(Algorithm algorithm, Use use) const {
     int last = none;
     for (int c = 0; c < static_cast<int>(list.size()); ++c) {
       const Schedule& schedule = list[c].schedule;
-      if (schedule.algorithm != algorithm || list[c].use != Use::any_rows ||
-          !list[c].serves(m_call))
+      if (schedule.algorithm != algorithm || list[c].use != use || !list[c].serves(m_call))
         continue;
+      if (last != none && list[last].schedule.fill != schedule.fill) break;
       last = c;
-      if (algorithm != Algorithm::column || m_call.problem().columns <= register_capacity(schedule))
-        break;
+      if (algorithm != Algorithm::column || holds_column(c)) break;
     }
     return last;
   }

@@ -17,7 +17,7 @@ struct Shape {
   static constexpr int threads = threads_;      ///< team size
   static constexpr int lanes = lanes_;          ///< vector length
   static constexpr int items = items_;          ///< chunks a lane holds at one time
-  static constexpr int width = width_;          ///< entries a chunk
+  static constexpr int width = width_;          ///< entries a chunk (in `column`: of as many rows)
   static constexpr Fill fill = fill_;           ///< see Tile
   static constexpr int min_teams = min_teams_;  ///< of LaunchBounds; 0: unbounded
   /// rows that a thread has under way (`subgroup`), or a lane (`packed`, `split_column`)
@@ -77,7 +77,7 @@ constexpr bool has_row_in_each_lane(Algorithm algorithm) {
 constexpr std::int64_t register_capacity(const Schedule& s) {
   const std::int64_t share = std::int64_t(s.items) * s.width;
   if (s.algorithm == Algorithm::subgroup) return share * s.vector_length;
-  if (s.algorithm == Algorithm::column) return share * s.team_size;
+  if (s.algorithm == Algorithm::column) return std::int64_t(s.items) * s.team_size;
   return share * s.vector_length * s.team_size;
 }
 

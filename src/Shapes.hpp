@@ -273,6 +273,65 @@ struct Shapes {
                 Strided<16, 16, 2>, Strided<16, 32, 2>, Narrow>>;
   using LongColumn = ShapeList<Strided<16, 24, 2>>;
   using ReducedColumn = ShapeList<Strided<2, 8, 0>, Strided<8, 8, 4>, Strided<16, 24, 2>>;
+
+  /// Of many rows: as few threads as hold the column. What a thread does once is little beside its
+  /// entries then, and one alone has nothing to wait for. Teams as leave a lane its registers.
+  static constexpr int teams_beside(int registers, int warps) {
+    const int all = registers <= 24 && sizeof(T) < 8 ? 32
+                    : registers <= 48                ? 24
+                    : registers <= 64                ? 18
+                                                     : 16;
+    return std::max(1, all / warps);
+  }
+  static constexpr int registers(int entries) { return entries * static_cast<int>(sizeof(T)) / 4; }
+  /// Several neighbouring rows a lane, in one load: pieces of a column that are longer than a cache
+  /// line, and fewer instructions for an entry of a half type.
+  template <int warps, int items, int rows>
+  using Chunked =
+      Shape<warps, 32, items, rows, Fill::neighbours, teams_beside(registers(items* rows), warps)>;
+  /// Several rows a lane, in loads of their own: the same pieces at any address.
+  template <int warps, int items, int rows>
+  using Apart = Shape<warps, 32, items, 1, Fill::scalar,
+                      teams_beside(registers(items* rows) + (rows > 1 ? 16 : 0), warps), rows>;
+  using ManyColumnsOfFloats =
+      ShapeList<Chunked<1, 2, 4>, Chunked<1, 4, 4>, Chunked<1, 8, 4>, Chunked<1, 12, 4>,
+                Chunked<1, 16, 2>, Chunked<1, 24, 2>, Chunked<1, 32, 2>, Chunked<2, 24, 2>,
+                Chunked<2, 32, 2>, Chunked<4, 24, 2>, Chunked<4, 32, 2>, Chunked<8, 24, 2>,
+                Chunked<8, 32, 2>, Chunked<16, 24, 2>, Chunked<16, 32, 2>,  //
+                Apart<1, 12, 2>, Apart<1, 16, 2>, Apart<1, 24, 2>, Apart<1, 32, 2>, Apart<2, 32, 2>,
+                Apart<4, 32, 2>, Apart<8, 32, 2>>;
+  using ManyColumnsOfHalfs =
+      ShapeList<Chunked<1, 2, 8>, Chunked<1, 4, 8>, Chunked<1, 8, 4>, Chunked<1, 12, 4>,
+                Chunked<1, 16, 4>, Chunked<2, 12, 4>, Chunked<2, 16, 4>, Chunked<4, 12, 4>,
+                Chunked<4, 16, 4>, Chunked<4, 24, 2>, Chunked<4, 32, 2>, Chunked<8, 24, 2>,
+                Chunked<8, 32, 2>,  //
+                Apart<1, 12, 2>, Apart<1, 16, 2>, Apart<1, 24, 2>, Apart<2, 16, 2>, Apart<2, 32, 2>,
+                Apart<4, 32, 2>, Apart<8, 32, 2>>;
+  using ManyWidenedColumns =
+      ShapeList<Chunked<1, 4, 4>, Chunked<1, 8, 4>, Chunked<1, 16, 4>, Chunked<2, 16, 4>,
+                Chunked<4, 16, 4>, Chunked<4, 32, 2>, Chunked<8, 32, 2>,  //
+                Apart<1, 16, 2>, Apart<2, 16, 2>, Apart<2, 32, 2>, Apart<4, 32, 2>,
+                Apart<8, 32, 2>>;
+  using ManyColumnsOfDoubles =
+      ShapeList<Chunked<1, 2, 2>, Chunked<1, 4, 2>,  //
+                Apart<1, 6, 1>, Apart<1, 8, 1>, Apart<1, 12, 1>, Apart<1, 16, 1>, Apart<2, 12, 1>,
+                Apart<2, 16, 1>, Apart<4, 12, 1>, Apart<4, 16, 1>, Apart<8, 12, 1>,
+                Apart<8, 16, 1>>;
+  using ManyColumnsHeld = std::conditional_t<
+      sizeof(T) == 8, ManyColumnsOfDoubles,
+      std::conditional_t<packs<V>, ManyColumnsOfFloats,
+                         std::conditional_t<widens<V>, ManyWidenedColumns, ManyColumnsOfHalfs>>>;
+  using ManyLongColumns = std::conditional_t<
+      sizeof(T) == 8, ShapeList<>,
+      std::conditional_t<packs<V>, ShapeList<Shape<16, 32, 24, 2, Fill::neighbours>>,
+                         ShapeList<Shape<8, 32, 16, 2, Fill::neighbours, 3>>>>;
+  /// The last one of a fill serves longer columns too, tile after tile: not the largest, by
+  /// measurements on an H200.
+  using ManyReducedColumns = std::conditional_t<
+      sizeof(T) == 8, ShapeList<Apart<1, 6, 1>, Apart<1, 8, 1>, Apart<1, 12, 1>>,
+      ShapeList<Chunked<1, 2, 4>, Chunked<1, 4, 4>, Chunked<1, 8, 4>, Chunked<1, 12, 4>,
+                Chunked<1, 16, 4>, Chunked<1, 24, 2>, Chunked<1, 16, 2>,  //
+                Apart<1, 12, 2>, Apart<1, 24, 2>, Apart<1, 16, 2>>>;
   /// Several rows a lane, whose loads are neighbours: most lines of rows at odd addresses would be
   /// read by two vectors otherwise. Doubles have no registers for that, and halves more to compute
   /// for a byte: they need more lanes.
@@ -309,6 +368,11 @@ struct HostShapes {
   using ColumnHeld = ShapeList<Scalar>;
   using LongColumn = ShapeList<Shape<1, 1, 4, 1, Fill::scalar>>;
   using ReducedColumn = LongColumn;
+  using ManyColumnsHeld =
+      ShapeList<Shape<1, 1, 16, 2, Fill::neighbours>, Shape<1, 1, 16, 1, Fill::scalar, 0, 2>>;
+  using ManyLongColumns =
+      ShapeList<Shape<1, 1, 4, 2, Fill::neighbours>, Shape<1, 1, 4, 1, Fill::scalar, 0, 2>>;
+  using ManyReducedColumns = ManyLongColumns;
   using SplitColumn = LongColumn;
   using Cluster = ShapeList<>;
 };
@@ -331,6 +395,9 @@ struct NoShapes {
   using ColumnHeld = ShapeList<>;
   using LongColumn = ShapeList<>;
   using ReducedColumn = ShapeList<>;
+  using ManyColumnsHeld = ShapeList<>;
+  using ManyLongColumns = ShapeList<>;
+  using ManyReducedColumns = ShapeList<>;
   using SplitColumn = ShapeList<>;
   using Cluster = ShapeList<>;
 };

@@ -45,8 +45,16 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strided> {
   KOKKOS_FORCEINLINE_FUNCTION void take(const KernelArguments<V>& arguments,
                                         const Raw (&chunk)[items]) {
     take_unscaled(chunk);
-    // A branch keeps loads from overlapping a bit; multiplying doubles by 1 costs more than that.
-    if (sizeof(T) < 8 || arguments.scale != T(1)) scale(arguments.scale);
+    scale_loaded(arguments.scale);
+  }
+
+  /// The same of entries that have been widened before.
+  KOKKOS_FORCEINLINE_FUNCTION void take(const KernelArguments<V>& arguments,
+                                        const T (&entry)[size]) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) m_value[j] = entry[j];
+    m_edge = -Kokkos::Experimental::infinity_v<T>;
+    scale_loaded(arguments.scale);
   }
 
   /// The same without a multiplication by 1: the branch, which would keep loads from memory from
@@ -143,6 +151,11 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strided> {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i) widen<X, width>(chunk[i], m_value + i * width);
     m_edge = -Kokkos::Experimental::infinity_v<T>;
+  }
+
+  /// A branch keeps loads from overlapping a bit; multiplying doubles by 1 costs more than that.
+  KOKKOS_FORCEINLINE_FUNCTION void scale_loaded(T factor) {
+    if (sizeof(T) < 8 || factor != T(1)) scale(factor);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void scale(T factor) {

@@ -28,7 +28,11 @@ class TilePlaces {
   static constexpr int chunks = items * threads;  // in the whole tile
   static_assert(fill != Fill::scalar || width == 1);
   static_assert(fill != Fill::edges || threads >= 2 * (width - 1), "an edge entry needs a thread");
-  using Row = ChunkedRow<V, width, fill, aligned_entries<X, width>(threads)>;
+  template <int row_width, Fill row_fill>
+  using RowOf = ChunkedRow<V, row_width, row_fill, aligned_entries<X, row_width>(threads)>;
+  /// A chunk across rows is one entry of each of them.
+  using Row =
+      std::conditional_t<fill == Fill::neighbours, RowOf<1, Fill::scalar>, RowOf<width, fill>>;
   using Raw = RawChunk<X, width>;
 
  protected:
@@ -40,7 +44,7 @@ class TilePlaces {
                                                       Raw (&chunk)[items]) {
     const int left = chunks_left(row, first, rank);
     const X* p = row.x_chunk(first + rank);
-    if (fill != Fill::scalar || (!strided && row.x_stride == 1))
+    if (fill != Fill::neighbours && (fill != Fill::scalar || (!strided && row.x_stride == 1)))
       load_chunks_at(arguments, left, p, width, chunk);  // inlined: immediate offsets
     else
       load_chunks_at(arguments, left, p, row.x_stride, chunk);

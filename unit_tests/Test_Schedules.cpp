@@ -6,15 +6,14 @@
 
 #include <gtest/gtest.h>
 
-#include <Compiled.hpp>
-#include <impl/KokkosSoftmax_Arguments.hpp>
 #include <map>
 #include <set>
-#include <support/Check.hpp>
+#include <support/Choices.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
 
+using KokkosSoftmax::Impl::Fill;
 using KokkosSoftmax::Impl::Operation;
 using KokkosSoftmax::Impl::Schedule;
 
@@ -22,7 +21,8 @@ using KokkosSoftmax::Impl::Schedule;
 std::set<std::size_t> widths_of(const Schedule& s) {
   const auto capacity = static_cast<std::size_t>(
       s.algorithm == Algorithm::packed ? s.items * s.width : register_capacity(s));
-  const auto width = static_cast<std::size_t>(s.width);
+  // chunks across rows are one column wide
+  const auto width = static_cast<std::size_t>(s.fill == Fill::neighbours ? 1 : s.width);
   const std::size_t half = (capacity / 2 + width - 1) / width * width;
   std::set<std::size_t> columns{width,
                                 half,
@@ -45,33 +45,36 @@ class Schedules : public ::testing::Test {
   using Exec = typename C::exec;
 
   static void expect_right() {
-    expect_operation_right<Operation::softmax>(Function::softmax);
-    expect_operation_right<Operation::log_softmax>(Function::log_softmax);
-    expect_operation_right<Operation::logsumexp>(Function::logsumexp);
+    expect_operation_right<Operation::softmax>();
+    expect_operation_right<Operation::log_softmax>();
+    expect_operation_right<Operation::logsumexp>();
   }
 
  private:
   template <Operation operation>
-  static void expect_operation_right(Function function) {
+  static void expect_operation_right() {
     const auto schedules = KokkosSoftmax::Impl::compiled_schedules<operation, Exec, V>();
     for (std::size_t s = 0; s < schedules.size(); ++s) {
       const KokkosSoftmax::Impl::Choice choice{static_cast<int>(s), nullptr};
       int served = 0;
       for (const std::size_t columns : widths_of(schedules[s])) {
-        // one, and more than a team has where they are short
-        for (const std::size_t count : {std::size_t(1), std::size_t(columns <= 64 ? 700 : 5)})
-          served += expect_sample_right<operation>(function, choice, schedules[s],
+        // one, and more than a team has where they are short; 8 is a multiple of any chunk of rows
+        for (const std::size_t count : {1, columns <= 64 ? 700 : 5, columns <= 64 ? 712 : 8})
+          served += expect_sample_right<operation>(choice, schedules[s],
                                                    normal_sample<typename V::X>(count, columns));
       }
       if (has_tiles(schedules[s].algorithm)) {
         const std::int64_t tiles = 2 * register_capacity(schedules[s]);
-        expect_sample_right<operation>(function, choice, schedules[s], hostile_sample(tiles));
-        const Case c{.function = function,
-                     .extents = {5, static_cast<std::size_t>(tiles + 3)},
+        expect_sample_right<operation>(choice, schedules[s], hostile_sample(tiles));
+        const Case c{.extents = {5, static_cast<std::size_t>(tiles + 3)},
                      .options = {.axis = 1, .scale = uneven_scale},
                      .x_offset = 1,
                      .y_offset = 3};
         expect_case_right<operation>(c, choice, schedules[s], uneven_sample(tiles + 3));
+        const Case side_by_side{.extents = {static_cast<std::size_t>(tiles + 3), 8},
+                                .options = {.axis = 0, .scale = uneven_scale}};
+        expect_case_right<operation>(side_by_side, choice, schedules[s],
+                                     uneven_sample(tiles + 3, 8));
       }
       EXPECT_GT(served, 0) << schedules[s] << " serves nothing";
     }
@@ -98,11 +101,11 @@ class Schedules : public ::testing::Test {
   }
 
   static constexpr double uneven_scale = -0.7;
-  static const Sample& uneven_sample(std::int64_t columns) {
-    static std::map<std::int64_t, Sample> samples;
-    auto& sample = samples[columns];
+  static const Sample& uneven_sample(std::int64_t columns, std::size_t count = 5) {
+    static std::map<std::pair<std::int64_t, std::size_t>, Sample> samples;
+    auto& sample = samples[{columns, count}];
     if (sample.rows.count == 0) {
-      sample.rows = normal_sample<typename V::X>(5, static_cast<std::size_t>(columns)).rows;
+      sample.rows = normal_sample<typename V::X>(count, static_cast<std::size_t>(columns)).rows;
       sample.expected = reference(sample.rows, uneven_scale);
     }
     return sample;
@@ -110,14 +113,13 @@ class Schedules : public ::testing::Test {
 
   /// Along both axes; whether the schedule serves one.
   template <Operation operation>
-  static bool expect_sample_right(Function function, const KokkosSoftmax::Impl::Choice& choice,
+  static bool expect_sample_right(const KokkosSoftmax::Impl::Choice& choice,
                                   const Schedule& schedule, const Sample& sample) {
     bool served = false;
     for (const int axis : {0, 1}) {
       const std::size_t count = sample.rows.count;
       const std::size_t columns = sample.rows.columns;
-      const Case c{.function = function,
-                   .extents = axis == 1 ? Extents{count, columns} : Extents{columns, count},
+      const Case c{.extents = axis == 1 ? Extents{count, columns} : Extents{columns, count},
                    .options = {.axis = axis}};
       served = expect_case_right<operation>(c, choice, schedule, sample) || served;
     }
@@ -128,21 +130,10 @@ class Schedules : public ::testing::Test {
   template <Operation operation>
   static bool expect_case_right(const Case& c, const KokkosSoftmax::Impl::Choice& choice,
                                 const Schedule& schedule, const Sample& sample) {
-    constexpr int y_rank = operation == Operation::logsumexp ? 1 : 2;
-    const Exec exec;
-    Field<typename V::X, Exec> x(place<Kokkos::LayoutRight>(c.extents, c.x_offset));
-    Field<typename V::Y, Exec> y(place<Kokkos::LayoutRight>(c.y_extents(), c.y_offset));
-    const auto problem = KokkosSoftmax::Impl::make_row_problem(
-        KokkosSoftmax::Impl::strided_array(
-            x.template view<Kokkos::LayoutRight, 2, const typename V::X>()),
-        KokkosSoftmax::Impl::strided_array(y.template view<Kokkos::LayoutRight, y_rank>()),
-        c.options.axis);
-    if (!KokkosSoftmax::Impl::serves<operation>(exec, problem, c.options, choice)) return false;
-    x.assign(rows_to_tensor(sample.rows.values, c.extents, c.options.axis));
-    KokkosSoftmax::Impl::launch<operation>(exec, problem, c.options, choice);
-    exec.fence();
-    EXPECT_TRUE(check_output(c, sample.rows, sample.expected, y)) << schedule;
-    return true;
+    const auto result =
+        check_choice<operation, V, 2>(Exec{}, c, choice, sample.rows, sample.expected);
+    if (result) EXPECT_TRUE(*result) << schedule;
+    return result.has_value();
   }
 };
 

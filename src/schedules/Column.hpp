@@ -2,92 +2,129 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_COLUMN_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_COLUMN_HPP
 
+#include <ColumnTiles.hpp>
 #include <OnlineSum.hpp>
-#include <Tile.hpp>
 
 namespace KokkosSoftmax::Impl {
 
-/// What a lane works with where rows lie side by side and each lane of a vector has a row of its
-/// own, so that a load is coalesced over the rows; the team's threads share the columns.
-template <class V, class Shape>
-using ColumnTile = Tile<V, Shape::items, 1, Shape::threads, Fill::scalar, true>;
-
-/// One team's panel of neighbouring rows.
+/// One team's panel of neighbouring rows. Each lane of a vector has rows of its own, so that a load
+/// is coalesced over the rows: neighbours that come in one load, or rows as far apart as there are
+/// lanes.
 template <class Exec, class V, class Shape>
 class ColumnTeam {
  public:
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Row = typename ColumnTile<V, Shape>::Row;
+  using Tiles = ColumnTiles<V, Shape>;
+  using Row = typename Tiles::Row;
   using State = LogSumExpState<T>;
-  static constexpr int rows = Shape::lanes;
+  static constexpr int rows_per_lane = Tiles::rows;
+  static constexpr int rows = Shape::lanes * rows_per_lane;
 
   KOKKOS_FORCEINLINE_FUNCTION ColumnTeam(const Member& member, const KernelArguments<V>& arguments)
       : m_member(member),
+        m_arguments(arguments),
         m_lane(lane_number<Shape::lanes>(member)),
         m_row(arguments.first_row + static_cast<std::int64_t>(member.league_rank()) * rows +
-              m_lane),
-        m_is_row(m_row < arguments.problem.rows),
-        m_first_row(arguments.first_row) {}
+              m_lane * Shape::width) {}
 
   KOKKOS_FORCEINLINE_FUNCTION int thread() const { return m_member.team_rank(); }
-  /// The last panel may have more lanes than rows.
-  KOKKOS_FORCEINLINE_FUNCTION bool is_row() const { return m_is_row; }
-  KOKKOS_FORCEINLINE_FUNCTION Row row(const KernelArguments<V>& arguments) const {
-    return Row(arguments, m_is_row ? m_row : m_first_row);
+  /// The last panel may have places for more rows.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_row(int k) const {
+    return row_number(k) < m_arguments.problem.rows;
+  }
+
+  /// The lane's rows, as far as they have places of their own.
+  struct Rows {
+    Row row[Tiles::places];
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Rows lane_rows() const {
+    return lane_rows(std::make_integer_sequence<int, Tiles::places>{});
   }
 
   /// The threads' states of each row, merged. Two barriers, so that each thread takes one
   /// exponential to rescale its own sum and none for those of the others.
-  KOKKOS_FORCEINLINE_FUNCTION State merge(const State& mine) const {
+  KOKKOS_FORCEINLINE_FUNCTION void merge(const State (&mine)[rows_per_lane],
+                                         State (&all)[rows_per_lane]) const {
+    if constexpr (Shape::threads == 1) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < rows_per_lane; ++k) all[k] = mine[k];
+      return;
+    }
     const Scratch maxima(m_member.team_scratch(0), Shape::threads * rows);
     const Scratch sums(m_member.team_scratch(0), Shape::threads * rows);
-    const int place = thread() * rows + m_lane;
-    maxima(place) = mine.max;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < rows_per_lane; ++k) maxima(place(thread(), k)) = mine[k].max;
     m_member.team_barrier();
-    State all;
-    for (int t = 0; t < Shape::threads; ++t) all.max = larger(all.max, maxima(t * rows + m_lane));
-    sums(place) = mine.sum * rescaling(mine.max, all.max);
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < rows_per_lane; ++k) {
+      all[k] = State{};
+      for (int t = 0; t < Shape::threads; ++t) all[k].max = larger(all[k].max, maxima(place(t, k)));
+      sums(place(thread(), k)) = mine[k].sum * rescaling(mine[k].max, all[k].max);
+    }
     m_member.team_barrier();
-    for (int t = 0; t < Shape::threads; ++t) all.sum += sums(t * rows + m_lane);
-    return all;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < rows_per_lane; ++k)
+      for (int t = 0; t < Shape::threads; ++t) all[k].sum += sums(place(t, k));
   }
-  static std::size_t scratch_bytes() { return 2 * Scratch::shmem_size(Shape::threads * rows); }
+  static std::size_t scratch_bytes() {
+    return Shape::threads == 1 ? 0 : 2 * Scratch::shmem_size(Shape::threads * rows);
+  }
 
  private:
   using Scratch = Kokkos::View<T*, typename Exec::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_number(int k) const {
+    return m_row + (Tiles::places == 1 ? k : k * Shape::lanes);
+  }
+  template <int... k>
+  KOKKOS_FORCEINLINE_FUNCTION Rows lane_rows(std::integer_sequence<int, k...>) const {
+    return {{Row(m_arguments, is_row(k) ? row_number(k) : m_arguments.first_row)...}};
+  }
+
+  /// Of a thread's state of row k of this lane.
+  KOKKOS_FORCEINLINE_FUNCTION int place(int thread, int k) const {
+    return thread * rows + k * Shape::lanes + m_lane;
+  }
+
   const Member& m_member;
+  const KernelArguments<V>& m_arguments;
   int m_lane;
   std::int64_t m_row;
-  bool m_is_row;
-  std::int64_t m_first_row;
 };
 
 /// Columns that fit the threads' registers: one read, one write.
 template <class Exec, class V, Operation operation, class Shape>
 struct ColumnHeldKernel {
   using Team = ColumnTeam<Exec, V, Shape>;
+  using Tiles = typename Team::Tiles;
+  using State = typename Team::State;
   using T = typename V::Compute;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
+  static_assert(!Output::one_value_a_row, "columns that are read once needn't be held");
   static constexpr int rows_per_team = Team::rows;
-  static constexpr std::int64_t max_columns = ColumnTile<V, Shape>::chunks;
+  static constexpr std::int64_t max_columns = Tiles::chunks;
 
   KernelArguments<V> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
     const Team team(member, arguments);
-    const auto row = team.row(arguments);
-    ColumnTile<V, Shape> tile;
-    tile.load(arguments, row, 0, team.thread());
-    const T reference = Exp::reference(tile.max(-Kokkos::Experimental::infinity_v<T>));
-    const T sum = tile.template sum<Output::keeps_weights>(Exp(reference));
-    const auto all = team.merge({reference, sum});
-    if (team.is_row())
-      write_share(tile, row, team.thread(), team.thread() == 0,
-                  Output(all, reference, arguments.empty_rows));
+    const auto rows = team.lane_rows();
+    Tiles tiles;
+    tiles.load(arguments, rows.row, 0, team.thread());
+    State mine[Tiles::rows], all[Tiles::rows];
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < Tiles::rows; ++k) {
+      mine[k].max = Exp::reference(tiles[k].max(-Kokkos::Experimental::infinity_v<T>));
+      mine[k].sum = tiles[k].template sum<Output::keeps_weights>(Exp(mine[k].max));
+    }
+    team.merge(mine, all);
+    tiles.store(
+        rows.row, 0, team.thread(),
+        [&](int k) { return Output(all[k], mine[k].max, arguments.empty_rows); },
+        [&](int k) { return team.is_row(k); });
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) { return Team::scratch_bytes(); }
@@ -97,8 +134,9 @@ struct ColumnHeldKernel {
 template <class Exec, class V, Operation operation, class Shape>
 struct ColumnKernel {
   using Team = ColumnTeam<Exec, V, Shape>;
+  using Tiles = typename Team::Tiles;
+  using State = typename Team::State;
   using T = typename V::Compute;
-  using Piece = ColumnTile<V, Shape>;
   using Output = Epilogue<operation, V>;
   static constexpr int rows_per_team = Team::rows;
 
@@ -106,29 +144,53 @@ struct ColumnKernel {
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
     const Team team(member, arguments);
-    const auto row = team.row(arguments);
-    OnlineSum<typename Output::Exp, T> sum;
-    for (std::int64_t first = 0; team.is_row() && first < row.columns; first += Piece::chunks) {
-      Piece piece;
-      piece.load(arguments, row, first, team.thread());
-      sum.add(piece);
+    const auto rows = team.lane_rows();
+    const std::int64_t columns = team.is_row(0) ? arguments.problem.columns : 0;
+    OnlineSum<typename Output::Exp, T> sum[Tiles::rows];
+    for (std::int64_t first = 0; first < columns; first += Tiles::chunks) {
+      Tiles tiles;
+      tiles.load(arguments, rows.row, first, team.thread());
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < Tiles::rows; ++k) sum[k].add(tiles[k]);
     }
-    const auto all = team.merge(sum.state());
-    if (!team.is_row()) return;
-    if constexpr (Output::one_value_a_row) {
-      if (team.thread() == 0) *row.y = static_cast<typename V::Y>(all.value());
-    } else {
-      const EntryEpilogue<Output, T> output(all, arguments.empty_rows);
-      const std::int64_t last = (row.columns - 1) / Piece::chunks * Piece::chunks;
-      for (std::int64_t first = last; first >= 0; first -= Piece::chunks) {
-        Piece piece;
-        piece.load(arguments, row, first, team.thread());
-        piece.store(row, first, team.thread(), output);
-      }
-    }
+    State mine[Tiles::rows], all[Tiles::rows];
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < Tiles::rows; ++k) mine[k] = sum[k].state();
+    team.merge(mine, all);
+    if constexpr (Output::one_value_a_row)
+      write_values(team, rows, all);
+    else
+      write_entries(team, rows, columns, all);
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) { return Team::scratch_bytes(); }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void write_values(const Team& team, const typename Team::Rows& rows,
+                                                const State (&all)[Tiles::rows]) const {
+    if (team.thread() != 0) return;
+    const std::int64_t stride = arguments.problem.outer[arguments.problem.outer_rank - 1].y_stride;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < Tiles::rows; ++k) {
+      typename V::Y* y = Tiles::places == 1 ? rows.row[0].y + k * stride : rows.row[k].y;
+      if (team.is_row(k)) *y = static_cast<typename V::Y>(all[k].value());
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void write_entries(const Team& team, const typename Team::Rows& rows,
+                                                 std::int64_t columns,
+                                                 const State (&all)[Tiles::rows]) const {
+    const std::int64_t tiles_of_column = (columns + Tiles::chunks - 1) / Tiles::chunks;
+    for (std::int64_t first = (tiles_of_column - 1) * Tiles::chunks; first >= 0;
+         first -= Tiles::chunks) {
+      Tiles tiles;
+      tiles.load(arguments, rows.row, first, team.thread());
+      tiles.store(
+          rows.row, first, team.thread(),
+          [&](int k) { return EntryEpilogue<Output, T>(all[k], arguments.empty_rows); },
+          [&](int k) { return team.is_row(k); });
+    }
+  }
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Strided rows that lie side by side, and are loaded several at one time where their places allow
+// it.
+
+#include <Call.hpp>
+#include <support/Choices.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+using KokkosSoftmax::Impl::Fill;
+using KokkosSoftmax::Impl::Operation;
+
+/// Every schedule of `column`, whatever number of rows the rule takes it for.
+template <class C>
+class Columns : public ::testing::Test {
+ protected:
+  using V = typename C::values;
+  using X = typename V::X;
+  using Exec = typename C::exec;
+  using Sample = SampleFor<X>;
+
+  /// Rows along the middle axis, `neighbours` side by side. Returns how many schedules serve, in
+  /// chunks of rows and in all.
+  struct Served {
+    int in_chunks = 0, all = 0;
+  };
+  static Served expect_right(const Sample& sample, std::size_t neighbours, Case c,
+                             bool in_place = false) {
+    c.extents = {sample.rows.count / neighbours, sample.rows.columns, neighbours};
+    c.options.axis = 1;
+    Served served;
+    expect_operation_right<Operation::softmax>(sample, c, in_place, served);
+    expect_operation_right<Operation::log_softmax>(sample, c, in_place, served);
+    if (!in_place) expect_operation_right<Operation::logsumexp>(sample, c, false, served);
+    return served;
+  }
+
+  /// Hosts have no schedule for half types but their own.
+  static constexpr bool has_schedules = !(is_host_space<Exec> && sizeof(X) == 2);
+
+  /// Rows over and over again, until they are a multiple of `count`.
+  static Rows<typename C::value> repeated(const Rows<typename C::value>& rows, std::size_t count) {
+    auto more = rows;
+    while (more.count % count != 0) {
+      const std::size_t from = more.count % rows.count * rows.columns;
+      for (std::size_t i = 0; i < rows.columns; ++i) more.values.push_back(rows.values[from + i]);
+      ++more.count;
+    }
+    return more;
+  }
+
+ private:
+  template <Operation operation>
+  static void expect_operation_right(const Sample& sample, const Case& c, bool in_place,
+                                     Served& served) {
+    const auto schedules = KokkosSoftmax::Impl::compiled_schedules<operation, Exec, V>();
+    for (std::size_t s = 0; s < schedules.size(); ++s) {
+      if (schedules[s].algorithm != Algorithm::column) continue;
+      const auto result = check_choice<operation, V, 3>(Exec{}, c, {static_cast<int>(s), nullptr},
+                                                        sample.rows, sample.expected, in_place);
+      if (!result) continue;
+      EXPECT_TRUE(*result) << schedules[s];
+      ++served.all;
+      served.in_chunks += schedules[s].fill == Fill::neighbours;
+    }
+  }
+};
+TYPED_TEST_SUITE(Columns, AllValueConfigs, ConfigName);
+
+// Numbers of neighbours and addresses that allow chunks of 8 rows, of 4, of 2, and none.
+TYPED_TEST(Columns, AnyPlaces) {
+  for (const std::size_t columns : {3, 21, 300})
+    for (const std::size_t neighbours : {5, 6, 12, 96})
+      for (const auto& [x_offset, y_offset] :
+           {std::pair<std::size_t, std::size_t>{0, 0}, {1, 0}, {0, 1}, {2, 0}, {0, 2}, {4, 4}}) {
+        const auto served = TestFixture::expect_right(
+            normal_sample<typename TypeParam::x_value>(3 * neighbours, columns), neighbours,
+            {.x_offset = x_offset, .y_offset = y_offset});
+        if (!TestFixture::has_schedules) continue;
+        EXPECT_GT(served.all, 0);
+        const bool pairs = neighbours % 2 == 0 && x_offset % 2 == 0;
+        if (!pairs) EXPECT_EQ(served.in_chunks, 0);
+        if (pairs && y_offset % 2 == 0 && columns == 3) EXPECT_GT(served.in_chunks, 0);
+      }
+}
+
+TYPED_TEST(Columns, InPlace) {
+  if constexpr (std::is_same_v<typename TypeParam::x_value, typename TypeParam::y_value>)
+    for (const std::size_t columns : {3, 21, 100, 700})
+      for (const std::size_t neighbours : {7, 8})
+        TestFixture::expect_right(
+            normal_sample<typename TypeParam::x_value>(3 * neighbours, columns), neighbours, {},
+            true);
+  else
+    GTEST_SKIP() << "x and y have different types";
+}
+
+TYPED_TEST(Columns, HostileRows) {
+  for (const std::size_t columns : {3, 21, 64, 1025})
+    for (const EmptyRows empty_rows : {EmptyRows::nan, EmptyRows::zero}) {
+      const auto rows =
+          TestFixture::repeated(hostile_rows<typename TypeParam::x_value>(columns), 8);
+      TestFixture::expect_right({rows, reference(rows, 1.0, empty_rows)}, 8,
+                                {.options = {.empty_rows = empty_rows}});
+    }
+}
+
+TYPED_TEST(Columns, Scaled) {
+  for (const std::size_t columns : {3, 21, 300})
+    for (const double scale : {-0.7, 0.0, 20.0}) {
+      const auto& rows = normal_sample<typename TypeParam::x_value>(16, columns).rows;
+      TestFixture::expect_right({rows, reference(rows, scale)}, 8, {.options = {.scale = scale}});
+    }
+}
+
+/// Which schedules serve which problems.
+class RowsInChunks : public ::testing::Test {
+ protected:
+  using Exec = Kokkos::DefaultHostExecutionSpace;
+  using Values = KokkosSoftmax::Impl::ValueTypes<float>;
+  using Problem = KokkosSoftmax::Impl::RowProblem<float, float>;
+
+  /// 3 times 8 rows of 21 columns: served in chunks of 2 and 4.
+  Problem problem = {.x = aligned(1),
+                     .y = aligned(2),
+                     .rows = 24,
+                     .columns = 21,
+                     .x_column_stride = 16,
+                     .y_column_stride = 32,
+                     .outer_rank = 2,
+                     .outer = {{3, 1024, 2048}, {8, 1, 1}, {1, 0, 0}}};
+
+  bool serves(int width) const {
+    const Exec exec;
+    const Options options;
+    const KokkosSoftmax::Impl::Call<Exec, Values> call(exec, problem, options);
+    return call.fill_serves(
+        {.algorithm = Algorithm::column, .width = width, .fill = Fill::neighbours});
+  }
+
+ private:
+  static float* aligned(std::uintptr_t kib) { return reinterpret_cast<float*>(1024 * kib); }
+};
+
+TEST_F(RowsInChunks, WhereAllIsAligned) {
+  EXPECT_TRUE(serves(2));
+  EXPECT_TRUE(serves(4));
+  EXPECT_TRUE(serves(8));
+}
+
+TEST_F(RowsInChunks, NotBesideAnAlignedAddress) {
+  problem.x += 2;
+  EXPECT_TRUE(serves(2));
+  EXPECT_FALSE(serves(4));
+  problem.x -= 2;
+  problem.y += 1;
+  EXPECT_FALSE(serves(2));
+}
+
+TEST_F(RowsInChunks, NotWithOddStrides) {
+  for (std::int64_t* stride : {&problem.x_column_stride, &problem.y_column_stride,
+                               &problem.outer[0].x_stride, &problem.outer[0].y_stride}) {
+    *stride += 2;
+    EXPECT_TRUE(serves(2));
+    EXPECT_FALSE(serves(4));
+    *stride -= 1;
+    EXPECT_FALSE(serves(2));
+    *stride -= 1;
+  }
+}
+
+TEST_F(RowsInChunks, NotAcrossGaps) {
+  problem.outer[1] = {8, 2, 1};
+  EXPECT_FALSE(serves(2));
+  problem.outer[1] = {8, 1, 2};
+  EXPECT_FALSE(serves(2));
+  problem.outer[1] = {6, 1, 1};  // the end of a piece of memory
+  EXPECT_TRUE(serves(2));
+  EXPECT_FALSE(serves(4));
+}
+
+TEST_F(RowsInChunks, WhereverASingleValueOfEachGoes) {
+  problem.y_column_stride = 0;
+  problem.y += 1;
+  problem.outer[0].y_stride = 7;
+  problem.outer[1].y_stride = 3;
+  EXPECT_TRUE(serves(4));
+}
+
+TEST_F(RowsInChunks, NotReproducibly) {
+  const Exec exec;
+  const Options options{.reproducible = true};
+  const KokkosSoftmax::Impl::Call<Exec, Values> call(exec, problem, options);
+  EXPECT_FALSE(
+      call.fill_serves({.algorithm = Algorithm::column, .width = 2, .fill = Fill::neighbours}));
+}
+
+/// What the rule takes, as plans tell.
+template <class C>
+class ColumnRule : public ::testing::Test {
+ protected:
+  using X = typename C::x_value;
+  using Y = typename C::y_value;
+  using Exec = typename C::exec;
+
+  static std::string of(std::size_t columns, std::size_t rows) {
+    using Kokkos::view_alloc, Kokkos::WithoutInitializing;
+    const Kokkos::View<X**, Kokkos::LayoutRight, Exec> x(view_alloc("x", WithoutInitializing),
+                                                         columns, rows);
+    const Kokkos::View<Y**, Kokkos::LayoutRight, Exec> y(view_alloc("y", WithoutInitializing),
+                                                         columns, rows);
+    return plan_softmax(Exec{}, x, y, {.axis = 0}).describe();
+  }
+
+  /// More than `column` has at one time on a device.
+  static std::size_t many() {
+    return 1024 * static_cast<std::size_t>(KokkosSoftmax::Impl::multiprocessors(Exec{}));
+  }
+
+  static ::testing::AssertionResult has(const std::string& description, const char* part) {
+    if (description.find(part) != std::string::npos) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "no \"" << part << "\" in " << description;
+  }
+};
+TYPED_TEST_SUITE(ColumnRule, AllValueConfigs, ConfigName);
+
+TYPED_TEST(ColumnRule, TakesSeveralRowsALane) {
+  if constexpr (is_host_space<typename TypeParam::exec>) {
+    GTEST_SKIP() << "a host has a rule of its own";
+  } else {
+    const std::size_t many = TestFixture::many();
+    EXPECT_TRUE(TestFixture::has(TestFixture::of(3, many), "fill=neighbours"));
+    EXPECT_TRUE(TestFixture::has(TestFixture::of(3, many + 1), "subgroup{"));
+    if (sizeof(typename TypeParam::value) == 4) {
+      EXPECT_TRUE(TestFixture::has(TestFixture::of(21, many), "fill=neighbours"));
+      const char* of_520 = sizeof(typename TypeParam::x_value) == 4
+                               ? "team_size=32, vector_length=16"
+                               : "fill=neighbours";
+      EXPECT_TRUE(TestFixture::has(TestFixture::of(520, many), of_520));
+    }
+    EXPECT_TRUE(TestFixture::has(TestFixture::of(21, many + 1), "column{"));
+    EXPECT_TRUE(TestFixture::has(TestFixture::of(21, many + 1), "fill=scalar"));
+    EXPECT_TRUE(TestFixture::has(
+        TestFixture::of(21, many + 1),
+        sizeof(typename TypeParam::value) == 4 ? "rows_per_thread=2" : "rows_per_thread=1"));
+  }
+}
+
+TYPED_TEST(ColumnRule, SpreadsFewRows) {
+  if constexpr (is_host_space<typename TypeParam::exec>) {
+    GTEST_SKIP() << "a host has a rule of its own";
+  } else {
+    EXPECT_TRUE(TestFixture::has(TestFixture::of(21, 64), "column{team_size=8"));
+  }
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test

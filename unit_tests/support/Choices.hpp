@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_TEST_CHOICES_HPP
+#define KOKKOSSOFTMAX_TEST_CHOICES_HPP
+
+/// \file
+/// Schedules that are compiled, launched whatever the rule takes them for.
+
+#include <Compiled.hpp>
+#include <impl/KokkosSoftmax_Arguments.hpp>
+#include <support/Check.hpp>
+
+namespace KokkosSoftmax::Test {
+
+template <KokkosSoftmax::Impl::Operation operation>
+inline constexpr Function function_of =
+    operation == KokkosSoftmax::Impl::Operation::softmax       ? Function::softmax
+    : operation == KokkosSoftmax::Impl::Operation::log_softmax ? Function::log_softmax
+                                                               : Function::logsumexp;
+
+/// Launches a choice on `rows`, laid along the axis of LayoutRight tensors, and checks what it
+/// writes; nothing where the choice doesn't serve. With `in_place` y is x.
+template <KokkosSoftmax::Impl::Operation operation, class V, int rank, class Exec>
+std::optional<::testing::AssertionResult> check_choice(const Exec& exec, Case c,
+                                                       const KokkosSoftmax::Impl::Choice& choice,
+                                                       const RowsFor<typename V::X>& rows,
+                                                       const Expected& expected,
+                                                       bool in_place = false) {
+  using L = Kokkos::LayoutRight;
+  using KokkosSoftmax::Impl::strided_array;
+  constexpr int y_rank = operation == KokkosSoftmax::Impl::Operation::logsumexp ? rank - 1 : rank;
+  c.function = function_of<operation>;
+  Field<typename V::X, Exec> x(place<L>(c.extents, c.x_offset));
+  Field<typename V::Y, Exec> y(place<L>(c.y_extents(), c.y_offset));
+  const auto x_array = strided_array(x.template view<L, rank, const typename V::X>());
+  auto y_array = strided_array(y.template view<L, y_rank>());
+  if constexpr (std::is_same_v<typename V::X, typename V::Y>)
+    if (in_place) y_array = strided_array(x.template view<L, y_rank>());
+  const auto problem = KokkosSoftmax::Impl::make_row_problem(x_array, y_array, c.options.axis);
+  if (!KokkosSoftmax::Impl::serves<operation>(exec, problem, c.options, choice)) return {};
+  x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
+  KokkosSoftmax::Impl::launch<operation>(exec, problem, c.options, choice);
+  exec.fence();
+  if constexpr (std::is_same_v<typename V::X, typename V::Y>)
+    if (in_place) return check_output(c, rows, expected, x);
+  return both(check_output(c, rows, expected, y), x.is_unchanged(), "x was written");
+}
+
+}  // namespace KokkosSoftmax::Test
+
+#endif
