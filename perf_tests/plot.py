@@ -254,6 +254,19 @@ def ratio_against_rows(plt, results):
     return figure
 
 
+def ratio_against_short_columns(plt, results):
+    figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
+    for odd, points in group(results, lambda r: r.M % 2).items():
+        points = sorted(points, key=lambda r: r.N)
+        axes.plot([r.N for r in points], [ratio(r) for r in points], marker=".", linewidth=0.8,
+                  label="an odd number of rows" if odd else "a number of rows that is a multiple of 8")
+    axes.axhline(2 / 3, color="tab:gray", linestyle=":", label="x read twice")
+    axes.set_xscale("log", base=2)
+    axes.set_xlabel("N (columns)")
+    finish_ratios(figure, axes)
+    return figure
+
+
 def finish_ratios(figure, axes):
     axes.axhline(1, label="copy of the same bytes", **COPY_STYLE)
     axes.set_ylabel("rate / rate of a copy")
@@ -274,6 +287,7 @@ PICTURES = {
     "axis_layout": ("any axis of any layout", bars_for_each_axis),
     "cliffs": ("every width from 2 on, log-spaced", cliffs_against_columns),
     "side_by_side": ("strided rows side by side", ratio_against_rows),
+    "short_columns": ("many strided rows of few columns", ratio_against_short_columns),
     "own": ("shapes given", bars_for_each_shape),
 }
 

@@ -118,7 +118,7 @@ const char* help_text() {
   return R"(Times softmax: the library against the ladder of baselines and against a copy.
 
   --table=NAME,...       large, few_rows, fused_vs_naive, wide, odd, shapes, cliffs, axis_layout,
-                         side_by_side (default: all)
+                         side_by_side, short_columns (default: all)
   --dtype=float,double   value types (default: both)
   --shapes=MxN,...       these shapes instead of the tables; rank 1 to 4, last axis reduced
   --algorithms=NAME,...  steps of the ladder, algorithms of the library, "library" (its choice),

@@ -135,6 +135,22 @@ Table axis_layout(PointSet points) {
   return table;
 }
 
+/// Many strided rows of few columns, as the classes of each pixel: an even number of them, so that
+/// several can be loaded at one time, and an odd one.
+Table short_columns(PointSet points) {
+  const bool host = points == PointSet::host;
+  const std::int64_t elements = std::int64_t(1) << (host ? 21 : 27);
+  const std::vector<std::int64_t> few = {3, 21, 150};
+  const std::vector<std::int64_t> all = {2,   3,   4,   5,   8,   10,  12,  16,   19,  21,
+                                         24,  32,  33,  40,  48,  64,  80,  100,  128, 150,
+                                         192, 200, 256, 300, 400, 512, 600, 1000, 1024};
+  Table table{"short_columns", "N columns, the same number of entries", {"library"}, {}};
+  for (const std::int64_t columns : host ? few : all)
+    for (const std::int64_t beside : {0, 1})
+      table.shapes.push_back({{columns, elements / columns / 8 * 8 + beside}, 0, Layout::right});
+  return table;
+}
+
 /// Few strided rows with long columns: their neighbours begin a cache line in each column or don't.
 Table side_by_side(PointSet points) {
   const bool host = points == PointSet::host;
@@ -152,9 +168,9 @@ Table side_by_side(PointSet points) {
 }  // namespace
 
 std::vector<Table> tables(PointSet points) {
-  return {large(points),  few_rows(points),    fused_vs_naive(points),
-          wide(points),   odd(points),         shapes(points),
-          cliffs(points), axis_layout(points), side_by_side(points)};
+  return {large(points),        few_rows(points),     fused_vs_naive(points), wide(points),
+          odd(points),          shapes(points),       cliffs(points),         axis_layout(points),
+          side_by_side(points), short_columns(points)};
 }
 
 Table own_table(std::vector<Shape> shapes) {
