@@ -49,12 +49,13 @@ KOKKOS_FORCEINLINE_FUNCTION T larger(T a, T b) {
   return a < b ? b : a;
 }
 
-/// For a number that a GPU's compiler should know nothing about.
+/// For a number or a pointer that a GPU's compiler should know nothing about.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void hide_from_compiler([[maybe_unused]] T& value) {
 #if defined(__CUDA_ARCH__)
   if constexpr (std::is_same_v<T, double>) asm("" : "+d"(value));
   if constexpr (std::is_same_v<T, std::uint32_t>) asm("" : "+r"(value));
+  if constexpr (std::is_pointer_v<T>) asm("" : "+l"(value));
 #endif
 }
 

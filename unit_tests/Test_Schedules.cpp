@@ -132,7 +132,9 @@ class Schedules : public ::testing::Test {
                                 const Schedule& schedule, const Sample& sample) {
     const auto result =
         check_choice<operation, V, 2>(Exec{}, c, choice, sample.rows, sample.expected);
-    if (result) EXPECT_TRUE(*result) << schedule;
+    if (result) {
+      EXPECT_TRUE(*result) << schedule;
+    }
     return result.has_value();
   }
 };
