@@ -259,7 +259,7 @@ def ratio_against_short_columns(plt, results):
     for odd, points in group(results, lambda r: r.M % 2).items():
         points = sorted(points, key=lambda r: r.N)
         axes.plot([r.N for r in points], [ratio(r) for r in points], marker=".", linewidth=0.8,
-                  label="an odd number of rows" if odd else "a number of rows that is a multiple of 8")
+                  label="odd number of rows" if odd else "multiple of 8 rows")
     axes.axhline(2 / 3, color="tab:gray", linestyle=":", label="x read twice")
     axes.set_xscale("log", base=2)
     axes.set_xlabel("N (columns)")
