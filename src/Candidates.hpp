@@ -206,7 +206,7 @@ class CandidateLists {
     return joined(
         of_few<subgroup, SubgroupKernel>(typename S::SubgroupFew{}),
         of_few<fused_registers, FusedRegistersKernel>(typename S::FusedRegistersFew{}),
-        of_many_columns(), of<packed, PackedKernel, MoreTeams, FewerTeams>(typename S::Packed{}),
+        of<packed, PackedKernel, MoreTeams, FewerTeams>(typename S::Packed{}),
         of<subgroup, SubgroupKernel, MoreRows, MoreThreads, MoreTeams>(
             OneOf<typename S::Subgroup, typename S::ReducedSubgroup>{}),
         of<fused_registers, FusedRegistersKernel, FewerTeams, MoreTeams>(
@@ -219,7 +219,7 @@ class CandidateLists {
         of_held<split, SplitLaunch, SplitHeldKernel>(typename S::Split{}),
         of_split<split_online, SplitOnlineKernel, FewerItems, FewerTeams>(
             OneOf<typename S::SplitOnline, typename S::ReducedSplitOnline>{}),
-        of_clusters(typename S::Cluster{}),
+        of_clusters(typename S::Cluster{}), of_many_columns(),
         of_held<column, TeamLaunch, ColumnHeldKernel>(typename S::ColumnHeld{}),
         of<column, ColumnKernel, MoreThreads, FewerItems, MoreItems, FewerTeams, MoreTeams>(
             OneOf<typename S::LongColumn, typename S::ReducedColumn>{}),

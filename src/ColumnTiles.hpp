@@ -19,11 +19,12 @@ class ColumnTiles {
   static constexpr int items = Shape::items;
   static_assert(Shape::width * Shape::rows_per_thread == rows, "rows in chunks, or rows apart");
 
-  using RowTile = Tile<V, items, 1, Shape::threads, Fill::scalar, true>;
-  using Row = typename RowTile::Row;
-  static constexpr int chunks = RowTile::chunks;  // columns of the team's tile
   /// The rows that have a place of their own: the first of a chunk, or each.
   static constexpr int places = in_chunks ? 1 : rows;
+  static constexpr Strides strides = places == 1 ? Strides::any : Strides::any_hidden;
+  using RowTile = Tile<V, items, 1, Shape::threads, Fill::scalar, strides>;
+  using Row = typename RowTile::Row;
+  static constexpr int chunks = RowTile::chunks;  // columns of the team's tile
 
   /// The columns from `first` on.
   KOKKOS_FORCEINLINE_FUNCTION void load(const KernelArguments<V>& arguments,
@@ -43,12 +44,7 @@ class ColumnTiles {
       for (int k = 0; k < rows; ++k) m_tile[k].take(arguments, entry[k]);
     } else {
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < rows; ++k) {
-        if constexpr (hides_places<X>)
-          load_hidden(arguments, row[k], first, thread, m_tile[k]);
-        else
-          m_tile[k].load(arguments, row[k], first, thread);
-      }
+      for (int k = 0; k < rows; ++k) m_tile[k].load(arguments, row[k], first, thread);
     }
   }
 
@@ -64,13 +60,8 @@ class ColumnTiles {
         store_chunks(row[0], first, thread, map_of, std::make_integer_sequence<int, rows>{});
     } else {
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < rows; ++k) {
-        if (!is_row(k)) continue;
-        if constexpr (hides_places<Y>)
-          store_hidden(m_tile[k], row[k], first, thread, map_of(k));
-        else
-          m_tile[k].store(row[k], first, thread, map_of(k));
-      }
+      for (int k = 0; k < rows; ++k)
+        if (is_row(k)) m_tile[k].store(row[k], first, thread, map_of(k));
     }
   }
 
@@ -79,8 +70,8 @@ class ColumnTiles {
   using X = typename V::X;
   using Y = typename V::Y;
 
-  struct Chunks : TilePlaces<V, items, Shape::width, Shape::threads, Shape::fill, true> {
-    using Places = TilePlaces<V, items, Shape::width, Shape::threads, Shape::fill, true>;
+  struct Chunks : TilePlaces<V, items, Shape::width, Shape::threads, Shape::fill, Strides::any> {
+    using Places = TilePlaces<V, items, Shape::width, Shape::threads, Shape::fill, Strides::any>;
 
     KOKKOS_FORCEINLINE_FUNCTION static void load(const KernelArguments<V>& arguments,
                                                  const Row& row, std::int64_t first, int thread,
@@ -90,39 +81,6 @@ class ColumnTiles {
     using Places::chunks_left;
     using Places::holds;
   };
-
-  /// Of entries of two bytes nvcc would find each place by as many additions as there are items
-  /// before it, were the pointers not hidden from it.
-  template <class Entry>
-  static constexpr bool hides_places = rows > 1 && sizeof(Entry) == 2;
-
-  KOKKOS_FORCEINLINE_FUNCTION static void load_hidden(const KernelArguments<V>& arguments,
-                                                      const Row& row, std::int64_t first,
-                                                      int thread, RowTile& tile) {
-    const int left = Chunks::chunks_left(row, first, thread);
-    const X* p = row.x_chunk(first + thread);
-    RawChunk<X, 1> entry[items];
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i, p += Shape::threads * row.x_stride) {
-      hide_from_compiler(p);
-      entry[i].entry[0] = arguments.nothing;
-      if (Chunks::holds(i, left)) entry[i].entry[0] = *p;
-    }
-    tile.take(arguments, entry);
-  }
-  template <class Map>
-  KOKKOS_FORCEINLINE_FUNCTION static void store_hidden(const RowTile& tile, const Row& row,
-                                                       std::int64_t first, int thread,
-                                                       const Map& map) {
-    const int left = Chunks::chunks_left(row, first, thread);
-    Y* p = row.y_chunk(first + thread);
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i, p += Shape::threads * row.y_stride) {
-      hide_from_compiler(p);
-      const Y out = static_cast<Y>(map(tile.place(i).entry[0]));
-      if (Chunks::holds(i, left)) *p = out;
-    }
-  }
 
   template <class MapOf, int... k>
   KOKKOS_FORCEINLINE_FUNCTION void store_chunks(const Row& row, std::int64_t first, int thread,

@@ -13,8 +13,8 @@ namespace KokkosSoftmax::Impl {
 /// takes four and a half instructions up to the sum: half of one for the largest, the widening, a
 /// multiply-add, 2^t, an addition.
 template <class V, int items, int width, int threads, Fill fill>
-class PairTile : public TilePlaces<V, items, width, threads, fill, false> {
-  using Places = TilePlaces<V, items, width, threads, fill, false>;
+class PairTile : public TilePlaces<V, items, width, threads, fill, Strides::one_or_any> {
+  using Places = TilePlaces<V, items, width, threads, fill, Strides::one_or_any>;
   using Places::chains;
 
  public:

@@ -9,9 +9,10 @@ namespace KokkosSoftmax::Impl {
 
 /// A tile's entries in the type that is computed with. Places without an entry hold -inf, which
 /// adds nothing to a sum.
-template <class V, int items, int width, int threads, Fill fill, bool strided = false>
-class Tile : public TilePlaces<V, items, width, threads, fill, strided> {
-  using Places = TilePlaces<V, items, width, threads, fill, strided>;
+template <class V, int items, int width, int threads, Fill fill,
+          Strides strides = Strides::one_or_any>
+class Tile : public TilePlaces<V, items, width, threads, fill, strides> {
+  using Places = TilePlaces<V, items, width, threads, fill, strides>;
   using Places::chains;
 
  public:
@@ -114,7 +115,8 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strided> {
                                          const Map& map) const {
     const int left = Places::chunks_left(row, first, rank);
     Y* p = row.y_chunk(first + rank);
-    if (fill == Fill::exact || fill == Fill::guarded || (!strided && row.wide_stores))
+    if (fill == Fill::exact || fill == Fill::guarded ||
+        (strides == Strides::one_or_any && row.wide_stores))
       store_chunks(left, p, map);
     else
       store_entries(left, p, row.y_stride, map);
@@ -181,6 +183,7 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strided> {
                                                  const Map& map) const {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i, p += threads * width * stride) {
+      if constexpr (Places::template hides<Y>) hide_from_compiler(p);
       Y out[width];
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < width; ++k) out[k] = static_cast<Y>(map(m_value[i * width + k]));

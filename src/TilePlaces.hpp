@@ -7,14 +7,22 @@
 /// of `width` neighbouring entries a thread, chunks dealt out to the threads in turn.
 
 #include <ChunkedRow.hpp>
+#include <Exp.hpp>
 
 namespace KokkosSoftmax::Impl {
+
+/// What a tile expects of the distance between columns.
+enum class Strides {
+  one_or_any,  ///< neighbouring entries have code of their own
+  any,
+  any_hidden  ///< and nvcc isn't to see the pointers of entries of two bytes: where such a tile is
+              ///< one of several, it would find each by as many additions as there are items before
+};
 
 /// Where the entries of one thread are, and how they are read. `threads` threads share the tile,
 /// this one is number `rank`. All arrays are indexed by constants once the loops are unrolled, so
 /// that they stay in registers.
-/// `strided`: there is no code for neighbouring entries beside that for any stride.
-template <class V, int items_, int width_, int threads_, Fill fill_, bool strided>
+template <class V, int items_, int width_, int threads_, Fill fill_, Strides strides>
 class TilePlaces {
  public:
   using X = typename V::X;
@@ -36,6 +44,8 @@ class TilePlaces {
   using Raw = RawChunk<X, width>;
 
  protected:
+  template <class Entry>
+  static constexpr bool hides = strides == Strides::any_hidden && sizeof(Entry) == 2;
   static constexpr int chains = 4;  // of operations that don't wait for one another
 
   /// The thread's chunks from number `first` on, as they are in memory; `nothing` behind the end.
@@ -44,7 +54,8 @@ class TilePlaces {
                                                       Raw (&chunk)[items]) {
     const int left = chunks_left(row, first, rank);
     const X* p = row.x_chunk(first + rank);
-    if (fill != Fill::neighbours && (fill != Fill::scalar || (!strided && row.x_stride == 1)))
+    if (fill != Fill::neighbours &&
+        (fill != Fill::scalar || (strides == Strides::one_or_any && row.x_stride == 1)))
       load_chunks_at(arguments, left, p, width, chunk);  // inlined: immediate offsets
     else
       load_chunks_at(arguments, left, p, row.x_stride, chunk);
@@ -74,6 +85,7 @@ class TilePlaces {
                                                          Raw (&chunk)[items]) {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i, p += threads * distance) {
+      if constexpr (hides<X>) hide_from_compiler(p);
       chunk[i] = raw_chunk_of<X, width>(arguments.nothing);
       if (holds(i, left)) chunk[i] = *reinterpret_cast<const Raw*>(p);
     }

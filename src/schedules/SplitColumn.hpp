@@ -38,7 +38,7 @@ class SplitColumnTeam : public SplitRounds<SplitColumnTeam<Exec, V, operation, S
   using Group = PanelGroup<Exec, T, Shape>;
   using Rounds = SplitRounds<SplitColumnTeam, V, Group>;
   /// Of one slot, in a row of the columns that are the slot's.
-  using Piece = Tile<V, Shape::items / slots, 1, 1, Fill::scalar, true>;
+  using Piece = Tile<V, Shape::items / slots, 1, 1, Fill::scalar, Strides::any>;
   using Row = typename Piece::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
