@@ -89,9 +89,10 @@ struct ExpConstants<float> {
   static constexpr float ln2_high = 0.693359375f;  // 355 / 512
   static constexpr float ln2_low = -2.12194440e-4f;
   static constexpr float lowest = -88.0f;  // below, exp(x) is not a normal number and 0 is given
-  /// References below `fine_limit` are rounded to multiples of 1 / 512 = ulp(fine_round).
+  /// References below `fine_limit` are rounded to multiples of fine_step = ulp(fine_round).
   static constexpr float fine_limit = 8192.0f;
   static constexpr float fine_round = 24576.0f;
+  static constexpr float fine_step = 1.0f / 512;
   KOKKOS_FORCEINLINE_FUNCTION static float polynomial(float r) {
     return horner(r, 8.31239848e-3f, 4.18912817e-2f, 1.66671194e-1f, 4.99992238e-1f, 1.0f, 1.0f);
   }
@@ -107,7 +108,8 @@ struct ExpConstants<double> {
   static constexpr double ln2_low = 1.42860682030941723212e-6;
   static constexpr double lowest = -709.0;
   static constexpr double fine_limit = 68719476736.0;   // 2^36
-  static constexpr double fine_round = 206158430208.0;  // 1.5 * 2^37, whose ulp is 2^-15
+  static constexpr double fine_round = 206158430208.0;  // 1.5 * 2^37
+  static constexpr double fine_step = 1.0 / 32768;
   KOKKOS_FORCEINLINE_FUNCTION static double polynomial(double r) {
     return horner(r, 2.7476372799289511e-7, 2.7635405510742016e-6, 2.4801935394185109e-5,
                   1.9841184331107216e-4, 1.3888888510232525e-3, 8.3333333714735843e-3,
@@ -133,9 +135,12 @@ class PreciseExp {
   using C = ExpConstants<T>;
 
  public:
-  /// A reference for entries whose maximum is `max`: equal to it up to 2^-10 (doubles 2^-16).
+  /// A reference for entries whose maximum is `max`: one to two steps below it. Against one above
+  /// it the term of a result just above the smallest normal number would be below that number,
+  /// where fast_exp2 gives 0.
   KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) {
-    return Kokkos::abs(max) < C::fine_limit ? (max + C::fine_round) - C::fine_round : max;
+    const T below = max - T(1.5) * C::fine_step;
+    return Kokkos::abs(max) < C::fine_limit ? (below + C::fine_round) - C::fine_round : max;
   }
 
   /// -inf as the reference (no entry, or all -inf) gives 0 for every -inf.
@@ -183,9 +188,9 @@ class PreciseExp {
   T m_second;
 };
 
-/// exp(x), x <= 0, to an ulp or two.
+/// exp(x), x <= 1, to an ulp or two.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T exp_of_nonpositive(T x) {
+KOKKOS_FORCEINLINE_FUNCTION T exp_up_to_one(T x) {
   using C = ExpConstants<T>;
   const T rounded = multiply_add(x, C::log2_e, C::round_and_bias);
   const T n = rounded - C::round_and_bias;

@@ -11,7 +11,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// exp(from - to); 1 where both are the same infinity. Not exp_of_nonpositive: used beside the
+/// exp(from - to); 1 where both are the same infinity. Not exp_up_to_one: used beside the
 /// exponentials of the entries, its constants would take their registers.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T rescaling(T from, T to) {

@@ -23,7 +23,7 @@ class ShortExp {
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
     const T difference = v - m_reference;  // NaN in a row with +inf
     KOKKOS_IF_ON_DEVICE((return fast_exp2(difference * ExpConstants<T>::log2_e);))
-    KOKKOS_IF_ON_HOST((return exp_of_nonpositive(difference);))
+    KOKKOS_IF_ON_HOST((return exp_up_to_one(difference);))
   }
 
  private:

@@ -67,7 +67,7 @@ class SummandExp {
     if constexpr (std::is_same_v<T, float>) {
       KOKKOS_IF_ON_DEVICE((return fast_exp2(difference * ExpConstants<float>::log2_e);))
     }
-    return exp_of_nonpositive(difference > T(0) ? T(0) : difference);
+    return exp_up_to_one(difference > T(1) ? T(1) : difference);
   }
 
   /// sum + exp(v - reference)
@@ -94,13 +94,14 @@ class ReductionExp : public SummandExp<T> {
 
   using SummandExp<T>::SummandExp;
 
-  /// How far entries may be above the reference: on a GPU doubles take many instructions to rescale
-  /// a sum, and so near rounding v - reference costs no more than an ulp of its exponential.
+  /// How far entries may be above the reference, see OnlineSum: on a GPU doubles take many
+  /// instructions to rescale a sum, and so near rounding v - reference costs no more than an ulp of
+  /// its exponential.
   KOKKOS_FORCEINLINE_FUNCTION static T slack() {
     if constexpr (std::is_same_v<T, double>) {
       KOKKOS_IF_ON_DEVICE((return T(4);))
     }
-    return T(0);
+    return T(1);
   }
 
   /// Whether `added` takes +inf, whose rows have the log-sum-exp +inf, for NaN.

@@ -143,6 +143,13 @@ void add_extreme_rows(RowList<X>& list, std::size_t columns) {
   list.add("probabilities around the smallest normal number", [](std::size_t i) {
     return i == 0 ? T(0) : -V::vanishing + 10 - T(0.25) * static_cast<T>(i % 80);
   });
+  // a maximum that is no number of few bits, to which a kernel may round what it subtracts
+  list.add("probabilities just above the smallest normal number", [](std::size_t i) {
+    constexpr T max = T(0.0015);
+    const T last = max + std::log(std::numeric_limits<T>::min());
+    return i == 0 ? max
+                  : last * (1 - static_cast<T>(1 + i % 100) * std::numeric_limits<T>::epsilon());
+  });
   list.add("large + small",
            [](std::size_t i) { return V::offset + V::step * static_cast<T>(i % 13); });
   list.add("-large - small",
@@ -153,6 +160,21 @@ void add_extreme_rows(RowList<X>& list, std::size_t columns) {
     const T magnitude = static_cast<T>(std::pow(10.0, exponent(*random)));
     return (*random)() % 2 == 0 ? magnitude : -magnitude;
   });
+}
+
+/// base + rise * column / columns
+template <class X>
+void add_ramp(RowList<X>& list, std::size_t columns, const char* name, double base, double rise) {
+  using T = typename Values<X>::T;
+  list.add(name, [=](std::size_t i) {
+    return static_cast<T>(base + rise * static_cast<double>(i) / static_cast<double>(columns));
+  });
+}
+
+template <class X>
+void add_two_ramps(RowList<X>& list, std::size_t columns) {
+  add_ramp(list, columns, "rising by 4", 1, 4);
+  add_ramp(list, columns, "falling by 4", 1, -4);
 }
 
 }  // namespace
@@ -179,6 +201,29 @@ const SampleFor<X>& normal_sample(std::size_t count, std::size_t columns) {
 }
 
 template <class X>
+RowsFor<X> two_ramp_rows(std::size_t columns) {
+  RowList<X> list(columns);
+  add_two_ramps(list, columns);
+  return list.rows();
+}
+
+template <class X>
+RowsFor<X> ramp_rows(std::size_t columns) {
+  using T = typename Values<X>::T;
+  RowList<X> list(columns);
+  add_two_ramps(list, columns);
+  add_ramp(list, columns, "rising by 0.25", 0, 0.25);
+  add_ramp(list, columns, "rising by 0.5", -2, 0.5);
+  add_ramp(list, columns, "rising by 30", 0, 30);
+  add_ramp(list, columns, "rising by 4 from 1000", 1000, 4);
+  list.add("rising in stairs of 512 columns",
+           [](std::size_t i) { return static_cast<T>(5.0 / 512 * static_cast<double>(i / 512)); });
+  list.add("rising in stairs of 8192 columns",
+           [](std::size_t i) { return static_cast<T>(5.0 / 512 * static_cast<double>(i / 8192)); });
+  return list.rows();
+}
+
+template <class X>
 RowsFor<X> hostile_rows(std::size_t columns) {
   RowList<X> list(columns);
   add_equal_rows(list);
@@ -191,6 +236,8 @@ RowsFor<X> hostile_rows(std::size_t columns) {
 #define KOKKOSSOFTMAX_TEST_INSTANTIATE(X)                                  \
   template RowsFor<X> normal_rows<X>(std::size_t, std::size_t);            \
   template const SampleFor<X>& normal_sample<X>(std::size_t, std::size_t); \
+  template RowsFor<X> ramp_rows<X>(std::size_t);                           \
+  template RowsFor<X> two_ramp_rows<X>(std::size_t);                       \
   template RowsFor<X> hostile_rows<X>(std::size_t);
 KOKKOSSOFTMAX_TEST_INSTANTIATE(float)
 KOKKOSSOFTMAX_TEST_INSTANTIATE(double)

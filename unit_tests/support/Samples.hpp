@@ -37,6 +37,16 @@ RowsFor<X> normal_rows(std::size_t count, std::size_t columns);
 template <class X>
 const SampleFor<X>& normal_sample(std::size_t count, std::size_t columns);
 
+/// A matrix of rows whose entries rise or fall slowly from column to column: what a running sum
+/// costs if it is rescaled each time that the maximum rises.
+template <class X>
+RowsFor<X> ramp_rows(std::size_t columns);
+
+/// The first two of these rows, one that rises and one that falls, for rows so long that more of
+/// them would take the reference too long.
+template <class X>
+RowsFor<X> two_ramp_rows(std::size_t columns);
+
 /// A matrix with a row of each kind that is hard on some implementation: special values, huge and
 /// denormal magnitudes, sorted entries, differences that are small against the entries.
 template <class X>

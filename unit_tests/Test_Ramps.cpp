@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Rows whose maximum rises slowly. An algorithm that takes in a row tile by tile and multiplies its
+// sum by a rounded factor at each new maximum loses a rounding per tile.
+
+#include <support/Algorithms.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+template <class C>
+class Ramps : public ::testing::Test {
+ protected:
+  static void expect_right(const Rows<typename C::value>& rows) {
+    const Expected expected = reference(rows);
+    expect_algorithms_right<C>(rows, expected, {});
+    for (const Function function : all_functions)
+      for (const int axis : {0, 1})
+        EXPECT_TRUE(
+            check_matrix<C>({.function = function, .options = {.axis = axis}}, rows, expected));
+  }
+};
+TYPED_TEST_SUITE(Ramps, AllValueConfigs, ConfigName);
+
+TYPED_TEST(Ramps, AllAlgorithms) {
+  for (const std::size_t columns : {12671, 65536})
+    TestFixture::expect_right(ramp_rows<typename TypeParam::x_value>(columns));
+}
+
+template <class C>
+class SlowRamps : public Ramps<C> {};
+TYPED_TEST_SUITE(SlowRamps, AllValueConfigs, ConfigName);
+
+TYPED_TEST(SlowRamps, AllAlgorithms) {
+  for (const std::size_t columns : {300000, 1000000})
+    TestFixture::expect_right(ramp_rows<typename TypeParam::x_value>(columns));
+}
+
+TYPED_TEST(SlowRamps, TenMillionColumns) {
+  TestFixture::expect_right(two_ramp_rows<typename TypeParam::x_value>(10000000));
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test
