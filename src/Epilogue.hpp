@@ -55,7 +55,7 @@ struct Epilogue<Operation::log_softmax, V> {
   KOKKOS_FORCEINLINE_FUNCTION Epilogue(const LogSumExpState<T>& row, T /*reference*/,
                                        EmptyRows empty_rows)
       // max - max makes a row NaN whose max is not finite
-      : max(row.max), log_sum(Kokkos::log(row.sum) + (row.max - row.max)) {
+      : max(row.max), log_sum(not_negative(Kokkos::log(row.sum)) + (row.max - row.max)) {
     const bool empty = row.max == -Kokkos::Experimental::infinity_v<T> && row.sum == row.sum;
     if (empty && empty_rows == EmptyRows::zero) max = log_sum = T(0);  // so that -inf stays -inf
   }
@@ -67,6 +67,13 @@ struct Epilogue<Operation::log_softmax, V> {
 
   T max;
   T log_sum;
+
+ private:
+  /// The sum has the term exp(max - max) = 1. Less than that is a rounding, which would make the
+  /// result for the largest entry positive. NaN stays NaN.
+  KOKKOS_FORCEINLINE_FUNCTION static T not_negative(T logarithm) {
+    return logarithm < T(0) ? T(0) : logarithm;
+  }
 };
 
 template <class V>
