@@ -3,6 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_HOSTSPAN_HPP
 
 #include <Exp.hpp>
+#include <KernelArguments.hpp>
 #include <cstdint>
 
 namespace KokkosSoftmax::Impl {
@@ -16,7 +17,7 @@ class HostSpan {
   /// for sums in T.
   static constexpr std::int64_t max_size = 512;
 
-  KOKKOS_FORCEINLINE_FUNCTION HostSpan(const X* x, std::int64_t size, T scale)
+  KOKKOS_FORCEINLINE_FUNCTION HostSpan(const X* x, std::int64_t size, HostScale<T> scale)
       : m_x(x), m_size(size), m_scale(scale) {}
 
   /// The largest entry, not less than `start`; NaN is passed over.
@@ -56,7 +57,7 @@ class HostSpan {
   static constexpr int lanes = 128 / static_cast<int>(sizeof(T));
 
   KOKKOS_FORCEINLINE_FUNCTION T entry(std::int64_t i) const {
-    return m_scale * static_cast<T>(m_x[i]);
+    return m_scale(static_cast<T>(m_x[i]));
   }
 
   template <class Do>
@@ -81,7 +82,7 @@ class HostSpan {
 
   const X* m_x;
   std::int64_t m_size;
-  T m_scale;
+  HostScale<T> m_scale;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -16,6 +16,23 @@ struct RowPointers {
   typename V::Y* y;
 };
 
+/// scale * x on a host. Programs may have their processor take denormal numbers for 0 (icx and
+/// -ffast-math link that in), and 0 * inf is NaN. So the scale 0 is two factors, each a normal
+/// number, whose product with any finite number counts as 0.
+template <class T>
+class HostScale {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION HostScale(T scale, bool is_zero)
+      : m_first(is_zero ? Kokkos::Experimental::norm_min_v<T> : scale),
+        m_second(is_zero ? Kokkos::Experimental::norm_min_v<T> : T(1)) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T x) const { return (m_first * x) * m_second; }
+
+ private:
+  T m_first;
+  T m_second;
+};
+
 /// What every schedule's kernel gets. V: ValueTypes, here and in all that touches memory.
 template <class V>
 struct KernelArguments {
@@ -27,13 +44,17 @@ struct KernelArguments {
   T scale;
   X nothing;  // stands where there is no entry: -inf once scaled
   EmptyRows empty_rows;
+  bool scale_is_zero;
   std::int64_t first_row = 0;  // of this launch, see TeamLaunch
 
   KernelArguments(const Problem& problem_, const Options& options)
-      : problem(problem_), scale(static_cast<T>(options.scale)), empty_rows(options.empty_rows) {
+      : problem(problem_),
+        scale(static_cast<T>(options.scale)),
+        empty_rows(options.empty_rows),
+        scale_is_zero(scale == T(0)) {
     // Zero is taken as its limit from above: finite entries count alike, and -inf stays -inf, which
-    // the empty places of the kernels need.
-    if (scale == T(0)) scale = Kokkos::Experimental::denorm_min_v<T>;
+    // the empty places of the kernels need. For GPUs, which compute with denormal numbers.
+    if (scale_is_zero) scale = Kokkos::Experimental::denorm_min_v<T>;
     constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
     nothing = static_cast<X>(scale < T(0) ? infinity : -infinity);
   }
@@ -60,7 +81,12 @@ struct KernelArguments {
   }
 
   /// The loader: an entry as it is in memory to the value that the function is applied to.
-  KOKKOS_FORCEINLINE_FUNCTION T load(const X& x) const { return scale * static_cast<T>(x); }
+  KOKKOS_FORCEINLINE_FUNCTION T load(const X& x) const { return scaled(static_cast<T>(x)); }
+  KOKKOS_FORCEINLINE_FUNCTION T scaled(T x) const {
+    KOKKOS_IF_ON_DEVICE((return scale * x;))
+    KOKKOS_IF_ON_HOST((return host_scale()(x);))
+  }
+  KOKKOS_FORCEINLINE_FUNCTION HostScale<T> host_scale() const { return {scale, scale_is_zero}; }
 };
 
 }  // namespace KokkosSoftmax::Impl

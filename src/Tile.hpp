@@ -46,7 +46,7 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strides> {
   KOKKOS_FORCEINLINE_FUNCTION void take(const KernelArguments<V>& arguments,
                                         const Raw (&chunk)[items]) {
     take_unscaled(chunk);
-    scale_loaded(arguments.scale);
+    scale_loaded(arguments);
   }
 
   /// The same of entries that have been widened before.
@@ -55,7 +55,7 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strides> {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j) m_value[j] = entry[j];
     m_edge = -Kokkos::Experimental::infinity_v<T>;
-    scale_loaded(arguments.scale);
+    scale_loaded(arguments);
   }
 
   /// The same without a multiplication by 1: the branch, which would keep loads from memory from
@@ -63,7 +63,7 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strides> {
   KOKKOS_FORCEINLINE_FUNCTION void take_from_scratch(const KernelArguments<V>& arguments,
                                                      const Raw (&chunk)[items]) {
     take_unscaled(chunk);
-    if (arguments.scale != T(1)) scale(arguments.scale);
+    if (arguments.scale != T(1)) scale(arguments);
   }
 
   /// For a place in the row that this thread doesn't work on.
@@ -156,13 +156,13 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strides> {
   }
 
   /// A branch keeps loads from overlapping a bit; multiplying doubles by 1 costs more than that.
-  KOKKOS_FORCEINLINE_FUNCTION void scale_loaded(T factor) {
-    if (sizeof(T) < 8 || factor != T(1)) scale(factor);
+  KOKKOS_FORCEINLINE_FUNCTION void scale_loaded(const KernelArguments<V>& arguments) {
+    if (sizeof(T) < 8 || arguments.scale != T(1)) scale(arguments);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void scale(T factor) {
+  KOKKOS_FORCEINLINE_FUNCTION void scale(const KernelArguments<V>& arguments) {
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int j = 0; j < size; ++j) m_value[j] = factor * m_value[j];
+    for (int j = 0; j < size; ++j) m_value[j] = arguments.scaled(m_value[j]);
   }
 
   template <class Map>

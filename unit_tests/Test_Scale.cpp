@@ -3,7 +3,11 @@
 // Options::scale: temperatures, softmin, zero, and what overflows or vanishes.
 
 #include <cmath>
+#include <limits>
 #include <support/Check.hpp>
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#endif
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -39,6 +43,40 @@ TYPED_TEST(Scale, Zero) {
     for (const double scale : {0.0, -0.0})
       TestFixture::expect_right(hostile_rows<typename TypeParam::value>(columns), scale);
 }
+
+#if defined(__SSE2__)
+/// While it lives, the calling thread's processor takes denormal numbers for zero, as in programs
+/// that -ffast-math or icx have linked.
+class DenormalsAreZero {
+ public:
+  DenormalsAreZero() { _mm_setcsr(m_before | flush_to_zero | denormals_are_zero); }
+  ~DenormalsAreZero() { _mm_setcsr(m_before); }
+  DenormalsAreZero(const DenormalsAreZero&) = delete;
+  DenormalsAreZero& operator=(const DenormalsAreZero&) = delete;
+
+ private:
+  static constexpr unsigned flush_to_zero = 0x8000;
+  static constexpr unsigned denormals_are_zero = 0x0040;
+
+  unsigned m_before = _mm_getcsr();
+};
+
+TYPED_TEST(Scale, ZeroWithoutDenormalNumbers) {
+  using T = typename TypeParam::value;
+  if (!is_host_space<typename TypeParam::exec>) GTEST_SKIP() << "not a host";
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  const Rows<T> rows{2, 5, {1, -infinity, 3, -1, -infinity, -infinity, 0, 2, 1e30f, -1e30f}};
+  const auto expected = reference(rows, 0.0);
+  for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::host, Algorithm::online,
+                                    Algorithm::subgroup, Algorithm::packed})
+    for (const Function function : all_functions) {
+      const DenormalsAreZero denormals_are_zero;
+      EXPECT_TRUE(check_matrix<TypeParam>(
+          {.function = function, .options = {.scale = 0.0, .algorithm = algorithm}}, rows,
+          expected));
+    }
+}
+#endif
 
 // So that scale itself, or products, overflow or vanish.
 TYPED_TEST(Scale, Extreme) {

@@ -42,7 +42,7 @@ struct HostColumnsKernel {
     for (std::int64_t c = 0; c < columns; c += piece_columns) {
       const std::int64_t size = load(buffer, row, rows, c);
       for (int r = 0; r < rows; ++r) {
-        const Span entries(buffer[r], size, arguments.scale);
+        const Span entries(buffer[r], size, arguments.host_scale());
         sum[r].add(entries);
       }
     }
@@ -55,7 +55,7 @@ struct HostColumnsKernel {
         const std::int64_t size = c == last ? columns - last : load(buffer, row, rows, c);
         for (int r = 0; r < rows; ++r) {
           const EntryEpilogue<Output, T> output(sum[r].state(), arguments.empty_rows);
-          Span(buffer[r], size, arguments.scale).transform_into(buffer[r], 1, output);
+          Span(buffer[r], size, arguments.host_scale()).transform_into(buffer[r], 1, output);
         }
         store(buffer, row, rows, c, size);
       }

@@ -67,7 +67,7 @@ class HostRow {
     const T reference = Exp::reference(entries.max(-Kokkos::Experimental::infinity_v<T>));
     const LogSumExpState<T> row{reference, entries.sum_into(weights, Exp(reference))};
     const Output output(row, reference, m_arguments.empty_rows);
-    HostSpan<T, T>(weights, m_arguments.problem.columns, T(1))
+    HostSpan<T, T>(weights, m_arguments.problem.columns, HostScale<T>(T(1), false))
         .transform_into(m_pointers.y, 1, output);
   }
 
@@ -75,7 +75,7 @@ class HostRow {
   Span span(std::int64_t s) const {
     const std::int64_t begin = s * span_size;
     return {m_pointers.x + begin, std::min(span_size, m_arguments.problem.columns - begin),
-            m_arguments.scale};
+            m_arguments.host_scale()};
   }
 
   RowPointers<V> m_pointers;
