@@ -24,6 +24,7 @@
 #include <schedules/SplitColumn.hpp>
 #include <schedules/Subgroup.hpp>
 #include <split/Planning.hpp>
+#include <split/Workspaces.hpp>
 #include <type_traits>
 #if defined(KOKKOS_ENABLE_CUDA)
 #include <clusters/ClusterKernel.hpp>
@@ -61,8 +62,7 @@ struct TeamLimits {
   bool team_fits = false;
   std::size_t scratch = 0;  // bytes a team
 
-  /// Asked once for a kernel, as it takes longer than a launch; the devices of a process are taken
-  /// to be alike.
+  /// Asked once for a kernel and a device, as it takes longer than a launch.
   template <class Shape, class Exec, class Kernel>
   static TeamLimits of(const Exec& exec, const Kernel& kernel, std::size_t least_scratch) {
     using Policy = PolicyOf<Exec, Shape>;
@@ -82,8 +82,10 @@ struct TeamLaunch {
   static bool fits_device(const Call<Exec, V>& call) {
     if constexpr (requires { Kernel::max_columns; })
       if (call.problem().columns > Kernel::max_columns) return false;
-    static const auto limits =
-        TeamLimits::of<Shape>(call.exec, Kernel{call.arguments}, Kernel::scratch_bytes(1));
+    static PerDevice<TeamLimits> of_device;
+    const TeamLimits& limits = of_device.of(call.exec, [&] {
+      return TeamLimits::of<Shape>(call.exec, Kernel{call.arguments}, Kernel::scratch_bytes(1));
+    });
     return limits.team_fits && Kernel::scratch_bytes(call.problem().columns) <= limits.scratch;
   }
 
@@ -111,9 +113,10 @@ struct TeamLaunch {
 /// The same for the kernels that split rows over teams.
 template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
 struct SplitLaunch {
-  using Workspaces = SplitWorkspaces<Exec, Kernel::most_rows>;
+  using Workspaces = SplitWorkspaces<Exec>;
 
   static bool fits_device(const Call<Exec, V>& call) {
+    if (!graphs_own_memory<Exec> && is_capturing(call.exec)) return false;
     const TeamLimits& limits = device_limits(call);
     // the bits depend on the number of rows
     if (!limits.team_fits || limits.scratch < Kernel::scratch_bytes({}) ||
@@ -127,24 +130,29 @@ struct SplitLaunch {
            (!Kernel::one_row_a_group || call.problem().rows <= p.max_teams / fewest_members(p));
   }
 
-  static void prepare(const Exec& exec) { Workspaces::of(exec); }
+  static void prepare(const Exec& exec) {
+    Workspaces::singleton().template prepare<Kernel::most_rows>(exec);
+  }
 
   static void launch(const Call<Exec, V>& call) {
     const SplitPlan plan = make_plan(call);
     PolicyOf<Exec, Shape> policy(call.exec, plan.groups * plan.teams_per_row, Shape::threads,
                                  Shape::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(plan)));
+    const auto lease = Workspaces::singleton().template lease<Kernel::most_rows>(call.exec);
     Kokkos::parallel_for(kernel_label<operation>(algorithm), policy,
-                         Kernel{call.arguments, Workspaces::of(call.exec), plan});
+                         Kernel{call.arguments, lease.workspace(), plan});
   }
 
  private:
   static constexpr Schedule schedule = make_schedule<Shape>(algorithm);
 
   static const TeamLimits& device_limits(const Call<Exec, V>& call) {
-    static const auto limits =
-        TeamLimits::of<Shape>(call.exec, Kernel{call.arguments, {}, {}}, Kernel::scratch_bytes({}));
-    return limits;
+    static PerDevice<TeamLimits> of_device;
+    return of_device.of(call.exec, [&] {
+      return TeamLimits::of<Shape>(call.exec, Kernel{call.arguments, {}, {}},
+                                   Kernel::scratch_bytes({}));
+    });
   }
 
   static SplitProblem split_problem(const Call<Exec, V>& call) {

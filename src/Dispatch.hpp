@@ -40,7 +40,7 @@ const std::vector<TunedCandidate>& tuned_candidates() {
 template <class Exec>
 int architecture(const Exec& exec) {
   if constexpr (is_cuda<Exec>) {
-    const auto& device = exec.cuda_device_prop();
+    const auto& device = device_properties(exec);
     return 10 * device.major + device.minor;
   } else {
     return any_architecture;

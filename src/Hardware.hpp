@@ -4,54 +4,23 @@
 
 /// \file
 /// What Kokkos doesn't tell about an execution space, each with a careful guess for spaces that
-/// aren't listed.
+/// aren't listed. All of it is asked of the instance's own device.
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
+#include <backend/Device.hpp>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 
 namespace KokkosSoftmax::Impl {
-
-template <class Exec>
-inline constexpr bool is_host_space =
-    std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
-
-#if defined(KOKKOS_ENABLE_CUDA)
-template <class Exec>
-inline constexpr bool is_cuda = std::is_same_v<Exec, Kokkos::Cuda>;
-#else
-template <class Exec>
-inline constexpr bool is_cuda = false;
-#endif
-
-#if defined(KOKKOS_ENABLE_HIP)
-template <class Exec>
-inline constexpr bool is_hip = std::is_same_v<Exec, Kokkos::HIP>;
-#else
-template <class Exec>
-inline constexpr bool is_hip = false;
-#endif
-
-/// Equal for instances whose work is ordered.
-template <class Exec>
-std::uintptr_t instance_key(const Exec& exec) {
-  if constexpr (is_cuda<Exec>)
-    return reinterpret_cast<std::uintptr_t>(exec.cuda_stream());
-  else if constexpr (is_hip<Exec>)
-    return reinterpret_cast<std::uintptr_t>(exec.hip_stream());
-  else
-    return exec.impl_instance_id();
-}
 
 /// Multiprocessors of a GPU, threads of a host.
 template <class Exec>
 int multiprocessors(const Exec& exec) {
   if constexpr (is_cuda<Exec>)
-    return exec.cuda_device_prop().multiProcessorCount;
+    return device_properties(exec).multiProcessorCount;
   else if constexpr (is_hip<Exec>)
-    return exec.hip_device_prop().multiProcessorCount;
+    return device_properties(exec).multiProcessorCount;
   else if constexpr (is_host_space<Exec>)
     return exec.concurrency();
   else
@@ -67,7 +36,7 @@ std::size_t scratch_per_team([[maybe_unused]] const Exec& exec, int teams, int m
   if (is_host_space<Exec> || teams == 0) return limit;
   if constexpr (is_cuda<Exec>) {
     constexpr std::size_t of_kokkos = 2048;  // beside what a kernel asks for
-    const std::size_t share = exec.cuda_device_prop().sharedMemPerMultiprocessor / teams;
+    const std::size_t share = device_properties(exec).sharedMemPerMultiprocessor / teams;
     return share > of_kokkos ? std::min(limit, share - of_kokkos) : 0;
   }
   return limit / teams;
@@ -92,9 +61,9 @@ inline constexpr std::int64_t cache_line = 128;
 template <class Exec>
 std::int64_t last_cache_bytes(const Exec& exec) {
   if constexpr (is_cuda<Exec>)
-    return exec.cuda_device_prop().l2CacheSize;
+    return device_properties(exec).l2CacheSize;
   else if constexpr (is_hip<Exec>)
-    return exec.hip_device_prop().l2CacheSize;
+    return device_properties(exec).l2CacheSize;
   else
     return std::int64_t(8) << 20;
 }

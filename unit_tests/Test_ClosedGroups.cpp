@@ -102,10 +102,11 @@ class ClosedGroups : public ::testing::Test {
     KokkosSoftmax::Impl::PolicyOf<Exec, Shape> policy(exec, groups * plan.teams_per_row,
                                                       Shape::threads, Shape::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(K::scratch_bytes(plan)));
+    const auto lease =
+        KokkosSoftmax::Impl::SplitWorkspaces<Exec>::singleton().template lease<K::most_rows>(exec);
     Kokkos::parallel_for(
         "Test::closed_groups", policy,
-        K{KokkosSoftmax::Impl::KernelArguments<V>(problem, Options{}),
-          KokkosSoftmax::Impl::SplitWorkspaces<Exec, K::most_rows>::of(exec), plan});
+        K{KokkosSoftmax::Impl::KernelArguments<V>(problem, Options{}), lease.workspace(), plan});
     exec.fence();
     EXPECT_TRUE(check_output(c, sample.rows, sample.expected, in_place ? x : y));
   }

@@ -6,10 +6,14 @@
 /// From a space and a stream to an execution space instance.
 
 #include <Kokkos_Core.hpp>
+#include <backend/FinalizeHook.hpp>
+#include <backend/GraphCapture.hpp>
+#include <backend/Queue.hpp>
 #include <c_interface/Status.hpp>
+#include <map>
 #include <mutex>
+#include <split/Workspaces.hpp>
 #include <type_traits>
-#include <unordered_map>
 
 namespace KokkosSoftmax::Impl {
 
@@ -34,10 +38,12 @@ struct StreamOf<Kokkos::HIP> {
 template <class Exec>
 inline constexpr bool has_streams = !std::is_void_v<typename StreamOf<Exec>::type>;
 
-/// The instances made so far, by stream: making one allocates memory on the GPU and waits for it.
-/// Gives them back before Kokkos finalizes.
+/// The instances made so far, one per queue: making one allocates memory on the GPU and waits for
+/// it. Gives them back before Kokkos finalizes.
 template <class Exec>
 class Instances {
+  using Stream = typename StreamOf<Exec>::type;
+
  public:
   /// Never destroyed: at the end of the process the GPU's runtime may be gone already.
   static Instances& singleton() {
@@ -45,24 +51,29 @@ class Instances {
     return instances;
   }
 
-  Exec get(void* stream) {
+  Exec get(const char* function, void* handle) {
+    const auto stream = static_cast<Stream>(handle);
+    const QueueId queue = queue_of_stream(stream);
     const std::lock_guard lock(m_mutex);
-    if (const auto found = m_instances.find(stream); found != m_instances.end())
+    if (const auto found = m_instances.find(queue); found != m_instances.end())
       return found->second;
+    if (is_captured(stream))
+      throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT, function, ": stream = ", handle,
+                   " is being captured (what the library keeps for a stream can't be made "
+                   "meanwhile): call kokkossoftmax_fence() with this stream before the capture");
     if (!m_hooked) {
-      Kokkos::push_finalize_hook([this] { clear(); });
+      push_finalize_hook([this] { clear(); });
       m_hooked = true;
     }
-    const Exec exec(static_cast<typename StreamOf<Exec>::type>(stream));
-    m_instances.emplace(stream, exec);
-    return exec;
+    return m_instances.emplace(queue, Exec(stream)).first->second;
   }
 
-  void release(void* stream) {
+  void release(void* handle) {
     const std::lock_guard lock(m_mutex);
-    const auto found = m_instances.find(stream);
+    const auto found = m_instances.find(queue_of_stream(static_cast<Stream>(handle)));
     if (found == m_instances.end()) return;
     found->second.fence("kokkossoftmax_release_stream");
+    SplitWorkspaces<Exec>::singleton().release(found->second);
     m_instances.erase(found);
   }
 
@@ -73,7 +84,7 @@ class Instances {
   }
 
   std::mutex m_mutex;
-  std::unordered_map<void*, Exec> m_instances;
+  std::map<QueueId, Exec> m_instances;
   bool m_hooked = false;
 };
 
@@ -81,7 +92,7 @@ template <class Exec>
 Exec instance_of(const char* function, void* stream) {
   if (stream == nullptr) return Exec{};
   if constexpr (has_streams<Exec>)
-    return Instances<Exec>::singleton().get(stream);
+    return Instances<Exec>::singleton().get(function, stream);
   else
     throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT, function, ": stream = ", stream,
                  " is not NULL (the space is ", Exec::name(), ", which has no streams): give NULL");

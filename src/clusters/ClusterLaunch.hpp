@@ -9,10 +9,9 @@
 #include <DivideUp.hpp>
 #include <Labels.hpp>
 #include <algorithm>
-#include <array>
+#include <backend/Device.hpp>
 #include <clusters/ClusterMember.hpp>
 #include <clusters/ClusterPlan.hpp>
-#include <mutex>
 #include <stdexcept>
 
 namespace KokkosSoftmax::Impl {
@@ -94,17 +93,13 @@ struct ClusterLaunch {
   /// Asked once for a kernel and a device, as it takes longer than a launch. The device has become
   /// the thread's, as it does where Kokkos launches.
   static const ClusterLimits& device_limits(const Exec& exec) {
-    constexpr std::size_t max_devices = 64;
-    static std::array<std::once_flag, max_devices> asked;
-    static std::array<ClusterLimits, max_devices> limits;
-    const auto device = static_cast<std::size_t>(exec.cuda_device()) % max_devices;
+    static PerDevice<ClusterLimits> limits;
     cudaSetDevice(exec.cuda_device());
-    std::call_once(asked[device], [&] { limits[device] = ask_device(exec); });
-    return limits[device];
+    return limits.of(exec, [&] { return ask_device(exec); });
   }
 
   static ClusterLimits ask_device(const Exec& exec) {
-    const cudaDeviceProp& device = exec.cuda_device_prop();
+    const cudaDeviceProp& device = device_properties(exec);
     const auto kernel = run_in_clusters<Kernel>;
     cudaFuncAttributes compiled{};
     if (device.major < 9 || !works(cudaFuncGetAttributes(&compiled, kernel)) ||
@@ -134,7 +129,7 @@ struct ClusterLaunch {
     if (teams == 1) {  // for which the other function gives 0
       const bool known = works(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
           &resident, kernel, Kernel::team_lanes, static_cast<std::size_t>(scratch)));
-      return known ? resident * exec.cuda_device_prop().multiProcessorCount : 0;
+      return known ? resident * device_properties(exec).multiProcessorCount : 0;
     }
     const ClusterConfig cluster(exec, team, 1, teams, scratch);
     return works(cudaOccupancyMaxActiveClusters(&resident, kernel, &cluster.config)) ? resident : 0;

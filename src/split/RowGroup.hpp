@@ -47,7 +47,7 @@ class RowGroup {
         m_states(member, lane, plan.panel),
         m_words(member.team_scratch(0), scratch_words) {
     if (is_first()) m_arrival = Kokkos::atomic_fetch_add(group_word(), 1u);
-    m_epoch = peek(m_space.epoch);
+    m_epoch = LaunchWord(peek(m_space.launches)).epoch;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION int index() const { return m_index; }
@@ -133,9 +133,10 @@ class RowGroup {
     std::uint32_t epoch = m_epoch + m_plan.rows + first_slow_round;  // no group has more rounds
     if (epoch > max_epoch) {                                         // before tags come round
       for (int w = 0; w < m_space.all_words; ++w) poke(m_space.words + w, std::uint64_t(0));
+      Kokkos::memory_fence();
       epoch = 0;
     }
-    poke(m_space.epoch, epoch);
+    poke(m_space.launches, LaunchWord::of(m_space.launch, epoch));
   }
 
   /// Rounds of the fast way that can have been published when a group is found closed.

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_BACKEND_DEVICE_HPP
+#define KOKKOSSOFTMAX_SRC_BACKEND_DEVICE_HPP
+
+/// \file
+/// The device of an execution space instance. A process can have several: instances of Kokkos::Cuda
+/// can be made of streams of any of them.
+
+#include <Kokkos_Core.hpp>
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace KokkosSoftmax::Impl {
+
+template <class Exec>
+inline constexpr bool is_host_space =
+    std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
+
+#if defined(KOKKOS_ENABLE_CUDA)
+template <class Exec>
+inline constexpr bool is_cuda = std::is_same_v<Exec, Kokkos::Cuda>;
+#else
+template <class Exec>
+inline constexpr bool is_cuda = false;
+#endif
+
+#if defined(KOKKOS_ENABLE_HIP)
+template <class Exec>
+inline constexpr bool is_hip = std::is_same_v<Exec, Kokkos::HIP>;
+#else
+template <class Exec>
+inline constexpr bool is_hip = false;
+#endif
+
+/// The number of the instance's device; 0 for spaces without numbered devices.
+template <class Exec>
+int device_number([[maybe_unused]] const Exec& exec) {
+  if constexpr (is_cuda<Exec>)
+    return exec.cuda_device();
+  else if constexpr (is_hip<Exec>)
+    return exec.hip_device();
+  else
+    return 0;
+}
+
+/// A value per device, computed once for each, when it is first asked for.
+template <class Value>
+class PerDevice {
+ public:
+  /// \throws std::runtime_error for a device beyond those that there is room for
+  template <class Exec, class Compute>
+  const Value& of(const Exec& exec, const Compute& compute) {
+    const auto device = static_cast<std::size_t>(device_number(exec));
+    if (device < max_devices)
+      if (const Value* known = m_known[device].load(std::memory_order_acquire)) return *known;
+    return compute_for(device, compute);
+  }
+
+ private:
+  static constexpr std::size_t max_devices = 64;
+
+  template <class Compute>
+  const Value& compute_for(std::size_t device, const Compute& compute) {
+    if (device >= max_devices)
+      throw std::runtime_error("KokkosSoftmax: the device has the number " +
+                               std::to_string(device) + " (the library keeps limits for " +
+                               std::to_string(max_devices) +
+                               " devices): make fewer devices visible to the process");
+    const std::lock_guard lock(m_mutex);
+    if (m_known[device].load(std::memory_order_relaxed) == nullptr) {
+      m_value[device] = std::make_unique<const Value>(compute());
+      m_known[device].store(m_value[device].get(), std::memory_order_release);
+    }
+    return *m_value[device];
+  }
+
+  std::mutex m_mutex;
+  std::array<std::atomic<const Value*>, max_devices> m_known{};
+  std::array<std::unique_ptr<const Value>, max_devices> m_value;
+};
+
+#if defined(KOKKOS_ENABLE_CUDA)
+/// Of the instance's device. Kokkos' own cuda_device_prop() is that of the device which Kokkos was
+/// initialized with.
+inline const cudaDeviceProp& device_properties(const Kokkos::Cuda& exec) {
+  static PerDevice<cudaDeviceProp> properties;
+  return properties.of(exec, [&] {
+    cudaDeviceProp of_device{};
+    if (cudaGetDeviceProperties(&of_device, exec.cuda_device()) != cudaSuccess)
+      throw std::runtime_error("KokkosSoftmax: CUDA doesn't tell the properties of device " +
+                               std::to_string(exec.cuda_device()) +
+                               " (the device may be lost): restart the process");
+    return of_device;
+  });
+}
+#endif
+
+#if defined(KOKKOS_ENABLE_HIP)
+inline const hipDeviceProp_t& device_properties(const Kokkos::HIP& exec) {
+  return exec.hip_device_prop();
+}
+#endif
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_BACKEND_GRAPHCAPTURE_HPP
+#define KOKKOSSOFTMAX_SRC_BACKEND_GRAPHCAPTURE_HPP
+
+/// \file
+/// Calls that are captured into a graph, to be executed any number of times on any stream, and
+/// memory that belongs to the graph. docs/graphs.md says what holds for users.
+
+#include <Kokkos_Core.hpp>
+#include <backend/Device.hpp>
+#include <backend/FinalizeHook.hpp>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace KokkosSoftmax::Impl {
+
+/// Whether memory can be given to a graph that is being captured.
+template <class Exec>
+inline constexpr bool graphs_own_memory = is_cuda<Exec>;
+
+#if defined(KOKKOS_ENABLE_CUDA)
+/// Whether what is enqueued on the stream is captured into a graph in place of being run.
+inline bool is_captured(cudaStream_t stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  // An error says that the legacy stream would meet another stream's capture: it isn't captured.
+  if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) cudaGetLastError();
+  return status == cudaStreamCaptureStatusActive;
+}
+#endif
+#if defined(KOKKOS_ENABLE_HIP)
+inline bool is_captured(hipStream_t stream) {
+  hipStreamCaptureStatus status = hipStreamCaptureStatusNone;
+  if (hipStreamIsCapturing(stream, &status) != hipSuccess) (void)hipGetLastError();
+  return status == hipStreamCaptureStatusActive;
+}
+#endif
+
+/// The same of an instance.
+template <class Exec>
+bool is_capturing([[maybe_unused]] const Exec& exec) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (is_cuda<Exec>) return is_captured(exec.cuda_stream());
+#endif
+#if defined(KOKKOS_ENABLE_HIP)
+  if constexpr (is_hip<Exec>) return is_captured(exec.hip_stream());
+#endif
+  return false;
+}
+
+#if defined(KOKKOS_ENABLE_CUDA)
+
+inline void throw_if_capture_failed(cudaError_t error, const char* what) {
+  if (error == cudaSuccess) return;
+  cudaGetLastError();
+  throw std::runtime_error(
+      std::string("KokkosSoftmax: a captured call can't be given its memory (") + what + ": " +
+      cudaGetErrorString(error) + "): end the capture, and see docs/graphs.md");
+}
+
+/// While it lives, the calling thread may allocate memory, whatever it or another thread captures.
+class AllocationsDuringCapture {
+ public:
+  AllocationsDuringCapture() { cudaThreadExchangeStreamCaptureMode(&m_mode); }
+  ~AllocationsDuringCapture() { cudaThreadExchangeStreamCaptureMode(&m_mode); }
+  AllocationsDuringCapture(const AllocationsDuringCapture&) = delete;
+  AllocationsDuringCapture& operator=(const AllocationsDuringCapture&) = delete;
+
+ private:
+  cudaStreamCaptureMode m_mode = cudaStreamCaptureModeRelaxed;
+};
+
+/// Memory of captured calls. A block belongs to a graph and all that is made of it until the last
+/// of them is destroyed; then it is kept for another captured call.
+class GraphMemory {
+ public:
+  /// Never destroyed: graphs may be destroyed after it would be.
+  static GraphMemory& singleton() {
+    static GraphMemory& memory = *new GraphMemory;
+    return memory;
+  }
+
+  /// A block of zeros for the graph that is being captured on the instance's stream.
+  void* block_for(const Kokkos::Cuda& exec, std::size_t bytes) {
+    const AllocationsDuringCapture allowed;
+    cudaSetDevice(exec.cuda_device());
+    Block* const block = take(exec.cuda_device(), bytes);
+    give_to_graph(block, exec.cuda_stream());  // first: from here on it can't leak
+    fill_with_zeros(*block);
+    return block->data;
+  }
+
+ private:
+  struct Block {
+    int device;
+    std::size_t bytes;
+    void* data = nullptr;
+  };
+
+  GraphMemory() {
+    push_finalize_hook([this] { free_unused(); });
+  }
+
+  Block* take(int device, std::size_t bytes) {
+    {
+      const std::lock_guard lock(m_mutex);
+      for (auto& block : m_unused) {
+        if (block->device != device || block->bytes != bytes) continue;
+        std::swap(block, m_unused.back());
+        Block* const found = m_unused.back().release();
+        m_unused.pop_back();
+        return found;
+      }
+    }
+    auto block = std::make_unique<Block>(Block{device, bytes});
+    throw_if_capture_failed(cudaMalloc(&block->data, bytes), "cudaMalloc");
+    return block.release();
+  }
+
+  /// Called by CUDA, where no function of CUDA may be called.
+  static void CUDART_CB take_back(void* block) {
+    GraphMemory& memory = singleton();
+    const std::lock_guard lock(memory.m_mutex);
+    memory.m_unused.emplace_back(static_cast<Block*>(block));
+  }
+
+  static void give_to_graph(Block* block, cudaStream_t stream) {
+    cudaUserObject_t owned = nullptr;
+    cudaError_t error =
+        cudaUserObjectCreate(&owned, block, take_back, 1, cudaUserObjectNoDestructorSync);
+    if (error != cudaSuccess) take_back(block);
+    throw_if_capture_failed(error, "cudaUserObjectCreate");
+    error = cudaGraphRetainUserObject(captured_graph(stream), owned, 1, cudaGraphUserObjectMove);
+    if (error != cudaSuccess) cudaUserObjectRelease(owned, 1);
+    throw_if_capture_failed(error, "cudaGraphRetainUserObject");
+  }
+
+  /// Null where nothing is captured, which the caller's next function refuses.
+  static cudaGraph_t captured_graph(cudaStream_t stream) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    unsigned long long id = 0;
+    cudaGraph_t graph = nullptr;
+#if CUDART_VERSION >= 13000
+    cudaStreamGetCaptureInfo(stream, &status, &id, &graph);
+#else
+    cudaStreamGetCaptureInfo_v2(stream, &status, &id, &graph);
+#endif
+    return graph;
+  }
+
+  /// At once, and not when the graph is executed: a stream of its own takes no part in captures.
+  static void fill_with_zeros(const Block& block) {
+    cudaStream_t stream = nullptr;
+    throw_if_capture_failed(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
+                            "cudaStreamCreateWithFlags");
+    cudaError_t error = cudaMemsetAsync(block.data, 0, block.bytes, stream);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(stream);
+    cudaStreamDestroy(stream);
+    throw_if_capture_failed(error, "cudaMemsetAsync");
+  }
+
+  void free_unused() {
+    const std::lock_guard lock(m_mutex);
+    for (const auto& block : m_unused) cudaFree(block->data);
+    m_unused.clear();
+  }
+
+  std::mutex m_mutex;
+  std::vector<std::unique_ptr<Block>> m_unused;
+};
+
+#endif  // KOKKOS_ENABLE_CUDA
+
+/// Zeroed memory that lives as long as the graph that is being captured on the instance's stream
+/// and all executable graphs that are made of it.
+template <class Exec>
+void* memory_of_captured_graph([[maybe_unused]] const Exec& exec,
+                               [[maybe_unused]] std::size_t bytes) {
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (is_cuda<Exec>) return GraphMemory::singleton().block_for(exec, bytes);
+#endif
+  throw std::runtime_error(std::string("KokkosSoftmax: a plan that splits rows over teams can't be "
+                                       "captured into a graph (the library can't give memory to "
+                                       "graphs of ") +
+                           Exec::name() + "): make the plan while the stream is being captured");
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_BACKEND_QUEUE_HPP
+#define KOKKOSSOFTMAX_SRC_BACKEND_QUEUE_HPP
+
+/// \file
+/// Ordered queues: which launches run one after another.
+
+#include <Kokkos_Core.hpp>
+#include <backend/Device.hpp>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <thread>
+
+namespace KokkosSoftmax::Impl {
+
+/// Whether a kernel is done when parallel_for returns: such a space has no queues.
+template <class Exec>
+inline constexpr bool is_synchronous = false;
+#if defined(KOKKOS_ENABLE_SERIAL)
+template <>
+inline constexpr bool is_synchronous<Kokkos::Serial> = true;
+#endif
+#if defined(KOKKOS_ENABLE_OPENMP)
+template <>
+inline constexpr bool is_synchronous<Kokkos::OpenMP> = true;
+#endif
+#if defined(KOKKOS_ENABLE_THREADS)
+template <>
+inline constexpr bool is_synchronous<Kokkos::Threads> = true;
+#endif
+
+/// Equal for launches that run one after another, different for all others.
+struct QueueId {
+  int device = 0;
+  std::uint64_t queue = 0;
+
+  auto operator<=>(const QueueId&) const = default;
+};
+
+#if defined(KOKKOS_ENABLE_CUDA)
+/// Whether the handle stands for a stream of the calling thread's current device.
+inline bool is_of_current_device(cudaStream_t stream) {
+  return stream == nullptr || stream == cudaStreamPerThread || stream == cudaStreamLegacy;
+}
+
+/// A number that no other stream of the process has had. Not the handle: cudaStreamPerThread is one
+/// handle for a stream per thread, cudaStreamLegacy one for a stream per device, and the handle of
+/// a destroyed stream comes back.
+inline std::uint64_t stream_number(cudaStream_t stream) {
+#if CUDART_VERSION >= 12000
+  unsigned long long number = 0;
+  if (cudaStreamGetId(stream, &number) == cudaSuccess) return number;
+  cudaGetLastError();
+#endif
+  if (stream == cudaStreamPerThread)
+    return ~std::hash<std::thread::id>{}(std::this_thread::get_id());
+  return reinterpret_cast<std::uint64_t>(stream);
+}
+
+/// The calling thread's queue of a stream that has no instance yet.
+inline QueueId queue_of_stream(cudaStream_t stream) {
+  int device = 0;
+  if (is_of_current_device(stream)) cudaGetDevice(&device);
+  return {device, stream_number(stream)};
+}
+#endif
+
+#if defined(KOKKOS_ENABLE_HIP)
+/// HIP has no numbers of streams: a destroyed stream's handle must be released before.
+inline std::uint64_t stream_number(hipStream_t stream) {
+  if (stream == hipStreamPerThread)
+    return ~std::hash<std::thread::id>{}(std::this_thread::get_id());
+  return reinterpret_cast<std::uint64_t>(stream);
+}
+
+inline QueueId queue_of_stream(hipStream_t stream) { return {0, stream_number(stream)}; }
+#endif
+
+/// The queue that a launch on the instance by the calling thread goes to.
+template <class Exec>
+QueueId queue_id(const Exec& exec) {
+  const int device = device_number(exec);
+#if defined(KOKKOS_ENABLE_CUDA)
+  if constexpr (is_cuda<Exec>) {
+    if (is_of_current_device(exec.cuda_stream())) cudaSetDevice(device);
+    return {device, stream_number(exec.cuda_stream())};
+  }
+#endif
+#if defined(KOKKOS_ENABLE_HIP)
+  if constexpr (is_hip<Exec>) return {device, stream_number(exec.hip_stream())};
+#endif
+  return {device, exec.impl_instance_id()};
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
