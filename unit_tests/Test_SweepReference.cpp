@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the sweep checks results with before it times them: it must find one wrong entry wherever it
-// stands, also in rows so long that several processors share them. And what it compares hosts with.
+// stands, also in rows so long that several processors share them. And what it compares hosts with,
+// and how it tells that something disturbed a time.
 
 #include <gtest/gtest.h>
 
 #include <KokkosSoftmaxSweep_HostCopy.hpp>
 #include <KokkosSoftmaxSweep_Reference.hpp>
+#include <KokkosSoftmaxSweep_Report.hpp>
+#include <KokkosSoftmaxSweep_Timing.hpp>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -105,6 +108,28 @@ TEST(SweepHostCopy, CopiesAtAnyAddressAndNothingElse) {
           EXPECT_TRUE(to == expected) << to_string(copy) << " of " << bytes << " bytes from "
                                       << from_begin << " to " << to_begin;
         }
+}
+
+TEST(SweepTiming, HostsTakeTheFastestBatchAndGpusTheMedian) {
+  struct Gpu {
+    struct memory_space {};
+  };
+  const std::vector<double> batches = {3, 2, 9, 4, 8};
+  EXPECT_EQ(KokkosSoftmaxSweep::time_of<Kokkos::DefaultHostExecutionSpace>(batches), 2);
+  EXPECT_EQ(KokkosSoftmaxSweep::time_of<Gpu>(batches), 4);
+}
+
+TEST(SweepTiming, ScatterIsTheMedianOverTheFastest) {
+  EXPECT_EQ(KokkosSoftmaxSweep::scatter({3, 2, 9, 4, 8}), 2);
+  EXPECT_EQ(KokkosSoftmaxSweep::scatter({5}), 1);
+}
+
+TEST(SweepTiming, MarksWhatScatters) {
+  KokkosSoftmaxSweep::Result result;
+  result.scatter = 1.19;
+  EXPECT_FALSE(result.scatters());
+  result.copy_scatter = 1.21;
+  EXPECT_TRUE(result.scatters());
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ void add_context(const Machine& machine, const Flags& flags) {
   benchmark::AddCustomContext("device", machine.device);
   benchmark::AddCustomContext("kokkos_version", machine.kokkos_version);
   benchmark::AddCustomContext("kokkossoftmax_version", KOKKOSSOFTMAX_SWEEP_VERSION);
+  benchmark::AddCustomContext("time", machine.on_host ? "fastest batch" : "median batch");
   benchmark::AddCustomContext("rest_ms", std::to_string(flags.rest_ms));
 }
 
