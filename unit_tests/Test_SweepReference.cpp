@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // What the sweep checks results with before it times them: it must find one wrong entry wherever it
-// stands, also in rows so long that several processors share them.
+// stands, also in rows so long that several processors share them. And what it compares hosts with,
+// and how it tells that something disturbed a time.
 
 #include <gtest/gtest.h>
 
+#include <KokkosSoftmaxSweep_HostCopy.hpp>
 #include <KokkosSoftmaxSweep_Reference.hpp>
+#include <KokkosSoftmaxSweep_Report.hpp>
+#include <KokkosSoftmaxSweep_Timing.hpp>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -70,6 +74,62 @@ TEST(SweepReference, SamplesEachRowOnce) {
   EXPECT_EQ(KokkosSoftmaxSweep::sampled_rows(1), Rows({0}));
   EXPECT_EQ(KokkosSoftmaxSweep::sampled_rows(3), Rows({0, 1, 2}));
   EXPECT_EQ(KokkosSoftmaxSweep::sampled_rows(300), Rows({0, 100, 200, 299}));
+}
+
+TEST(SweepHostCopy, SlicesAreWholeCacheLinesAndCoverEverything) {
+  using namespace KokkosSoftmaxSweep;
+  for (const std::size_t size : {0, 1, 63, 64, 65, 1000, 4096, 100000})
+    for (const std::size_t count : {1, 2, 3, 64}) {
+      std::size_t end = 0;
+      for (std::size_t number = 0; number < count; ++number) {
+        const Slice slice = slice_of(size, number, count);
+        EXPECT_EQ(slice.begin, end);
+        EXPECT_TRUE(slice.begin % cache_line == 0 || slice.begin == size);
+        EXPECT_LE(slice.begin, slice.end);
+        end = slice.end;
+      }
+      EXPECT_EQ(end, size) << count << " slices";
+    }
+}
+
+TEST(SweepHostCopy, CopiesAtAnyAddressAndNothingElse) {
+  using namespace KokkosSoftmaxSweep;
+  constexpr std::size_t room = 1024;
+  constexpr std::byte untouched{0xee};
+  std::vector<std::byte> from(room);
+  for (std::size_t i = 0; i < room; ++i) from[i] = static_cast<std::byte>(i * 37 % 251);
+  for (const HostCopy copy : host_copies())
+    for (const std::size_t from_begin : {0, 1, 4, 64})
+      for (const std::size_t to_begin : {0, 4, 63, 64, 100})
+        for (const std::size_t bytes : {0, 1, 63, 64, 65, 128, 200, 777}) {
+          std::vector<std::byte> to(room, untouched), expected = to;
+          std::copy_n(&from[from_begin], bytes, &expected[to_begin]);
+          copy_slice(copy, &from[from_begin], &to[to_begin], bytes);
+          EXPECT_TRUE(to == expected) << to_string(copy) << " of " << bytes << " bytes from "
+                                      << from_begin << " to " << to_begin;
+        }
+}
+
+TEST(SweepTiming, HostsTakeTheFastestBatchAndGpusTheMedian) {
+  struct Gpu {
+    struct memory_space {};
+  };
+  const std::vector<double> batches = {3, 2, 9, 4, 8};
+  EXPECT_EQ(KokkosSoftmaxSweep::time_of<Kokkos::DefaultHostExecutionSpace>(batches), 2);
+  EXPECT_EQ(KokkosSoftmaxSweep::time_of<Gpu>(batches), 4);
+}
+
+TEST(SweepTiming, ScatterIsTheMedianOverTheFastest) {
+  EXPECT_EQ(KokkosSoftmaxSweep::scatter({3, 2, 9, 4, 8}), 2);
+  EXPECT_EQ(KokkosSoftmaxSweep::scatter({5}), 1);
+}
+
+TEST(SweepTiming, MarksWhatScatters) {
+  KokkosSoftmaxSweep::Result result;
+  result.scatter = 1.19;
+  EXPECT_FALSE(result.scatters());
+  result.copy_scatter = 1.21;
+  EXPECT_TRUE(result.scatters());
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tests results.py and report.py: test_report.py FILE, the file being testdata/peers_small.json."""
+"""Tests results.py, report.py and what peers.py calls, without PyTorch: test_report.py FILE, the file
+being testdata/peers_small.json."""
 
 import contextlib
 import io
@@ -11,6 +12,7 @@ import tempfile
 import unittest
 
 import cases
+import peers
 import report
 from results import Result, Results
 
@@ -104,6 +106,44 @@ class Cases(unittest.TestCase):
         for case in cases.all_cases():
             if (case.group, case.type) == ("large", "float32"):
                 self.assertGreaterEqual(case.copy_bytes, 2 * 512 * 2**20)
+
+
+class FakeTorch:
+    """Keeps what its functions are called with."""
+
+    def __init__(self):
+        self.calls = []
+        for name in ("softmax", "log_softmax", "logsumexp", "sum"):
+            setattr(self, name, self._function(name))
+
+    def _function(self, name):
+        def function(x, **options):
+            self.calls.append((name, x, options))
+            return options.get("out", "a new tensor")
+        return function
+
+
+class Peers(unittest.TestCase):
+    def call_of(self, name, device, operation):
+        """What one call of a prepared peer calls, and its result."""
+        torch = FakeTorch()
+        case = cases.select([operation], ["float32"], "axis0")[0]
+        call = peers.PEERS[name](torch, device, None).prepare(case, "x", "y")
+        result = call()
+        self.assertEqual(len(torch.calls), 1)
+        return torch.calls[0], result
+
+    def test_torch_on_a_host_allocates_nothing(self):
+        for operation in cases.OPERATIONS:
+            self.assertEqual(self.call_of("torch", "cpu", operation),
+                             ((operation, "x", {"dim": 0, "out": "y"}), "y"))
+        self.assertEqual(self.call_of("sum", "cpu", "logsumexp"),
+                         (("sum", "x", {"dim": 0, "out": "y"}), "y"))
+
+    def test_torch_on_a_gpu_is_called_as_users_do(self):
+        for operation in cases.OPERATIONS:
+            self.assertEqual(self.call_of("torch", "cuda", operation),
+                             ((operation, "x", {"dim": 0}), "a new tensor"))
 
 
 if __name__ == "__main__":

@@ -132,6 +132,9 @@ const char* help_text() {
   .csv table are written beside it), --benchmark_min_time=SECONDS, --benchmark_repetitions=N and
   the other flags of Google Benchmark
   --kokkos-...           flags of Kokkos
+
+On a host threads are bound to processors and sleep when they wait for long, unless OMP_PROC_BIND,
+OMP_PLACES, OMP_WAIT_POLICY or GOMP_SPINCOUNT are set in the environment.
 )";
 }
 

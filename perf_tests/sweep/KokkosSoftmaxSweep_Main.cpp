@@ -3,6 +3,7 @@
 
 #include <KokkosSoftmaxSweep_Algorithms.hpp>
 #include <KokkosSoftmaxSweep_Flags.hpp>
+#include <KokkosSoftmaxSweep_HostThreads.hpp>
 #include <KokkosSoftmaxSweep_Machine.hpp>
 #include <KokkosSoftmaxSweep_Runner.hpp>
 #include <Kokkos_Core.hpp>
@@ -33,6 +34,8 @@ void add_context(const Machine& machine, const Flags& flags) {
   benchmark::AddCustomContext("device", machine.device);
   benchmark::AddCustomContext("kokkos_version", machine.kokkos_version);
   benchmark::AddCustomContext("kokkossoftmax_version", KOKKOSSOFTMAX_SWEEP_VERSION);
+  benchmark::AddCustomContext("time", machine.on_host ? "fastest batch" : "median batch");
+  benchmark::AddCustomContext("host_threads", host_thread_settings());
   benchmark::AddCustomContext("rest_ms", std::to_string(flags.rest_ms));
 }
 
@@ -79,6 +82,11 @@ void print_start(const Machine& machine, const Flags& flags, std::size_t points)
             << machine.device << ", Kokkos " << machine.kokkos_version << "\n";
   if (flags.points == PointSet::host && flags.shapes.empty())
     std::cout << "Fewer points than the full tables (--points=full has them all).\n";
+  if (machine.on_host) {
+    const std::string settings = host_thread_settings();
+    std::cout << "Times are those of the fastest batch" << (settings.empty() ? "" : "; ")
+              << settings << ".\n";
+  }
   std::cout << std::flush;
 }
 
@@ -127,6 +135,7 @@ int main(int argc, char** argv) {
     std::cout << KokkosSoftmaxSweep::help_text();
     return 0;
   }
+  KokkosSoftmaxSweep::set_up_host_threads(argv);
   const Kokkos::ScopeGuard kokkos(argc, argv);
   try {
     return KokkosSoftmaxSweep::sweep(argc, argv);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <KokkosSoftmaxSweep_Report.hpp>
+#include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <ostream>
@@ -29,14 +31,28 @@ std::string time_text(double seconds) {
   return formatted("%9.2f s ", seconds);
 }
 
+/// Prints nothing if no result scatters.
+void print_scatter(std::ostream& out, const std::vector<Result>& results) {
+  const auto count = std::count_if(results.begin(), results.end(), [](const Result& result) {
+    return result.status == Result::Status::measured && result.scatters();
+  });
+  if (count == 0) return;
+  const int percent = static_cast<int>(std::lround(100 * (most_scatter - 1)));
+  out << "\n* " << count << " of " << results.size() << " times scatter by more than " << percent
+      << " %: the median batch of the call or of its copy took that much longer than the fastest\n"
+      << "  one (other programs ran, or the clock changed). Measure these points again on an idle "
+         "machine.\n";
+}
+
 }  // namespace
 
 std::string summary(const Result& result) {
   switch (result.status) {
     case Result::Status::measured:
-      return time_text(result.seconds) + formatted(" %9.4g GB/s %6.3f of copy",
-                                                   result.gigabytes_per_second(),
-                                                   result.copy_ratio());
+      return time_text(result.seconds) +
+             formatted(" %9.4g GB/s %6.3f of copy", result.gigabytes_per_second(),
+                       result.copy_ratio()) +
+             (result.scatters() ? " *" : "");
     case Result::Status::skipped:
       return "skipped: " + result.message;
     case Result::Status::failed:
@@ -53,11 +69,12 @@ void print_table(std::ostream& out, const std::vector<Result>& results) {
                      to_string(result.point.dtype), result.point.algorithm.c_str(),
                      shape_text(result.point.shape).c_str())
         << summary(result) << "\n";
+  print_scatter(out, results);
 }
 
 void print_csv(std::ostream& out, const std::vector<Result>& results) {
   out << "table,dtype,algorithm,shape,layout,axis,rows,columns,bytes,seconds,GB_per_s,"
-         "copy_GB_per_s,copy_ratio,max_rel_error\n";
+         "copy_GB_per_s,copy_ratio,max_rel_error,copy,scatter,copy_scatter\n";
   for (const Result& result : results) {
     if (result.status != Result::Status::measured) continue;
     const Shape& shape = result.point.shape;
@@ -65,8 +82,9 @@ void print_csv(std::ostream& out, const std::vector<Result>& results) {
         << result.point.algorithm << "," << shape.extents_text() << ","
         << (shape.layout == Layout::right ? "right" : "left") << "," << shape.axis << ","
         << shape.rows() << "," << shape.columns() << "," << result.point.bytes() << ","
-        << formatted("%.6e,%.6g,%.6g,%.4f,%.2e\n", result.seconds, result.gigabytes_per_second(),
-                     result.copy_gigabytes_per_second(), result.copy_ratio(), result.error);
+        << formatted("%.6e,%.6g,%.6g,%.4f,%.2e,", result.seconds, result.gigabytes_per_second(),
+                     result.copy_gigabytes_per_second(), result.copy_ratio(), result.error)
+        << result.copy << formatted(",%.3f,%.3f\n", result.scatter, result.copy_scatter);
   }
 }
 

@@ -3,6 +3,8 @@
 #define KOKKOSSOFTMAXSWEEP_REPORT_HPP
 
 #include <KokkosSoftmaxSweep_Point.hpp>
+#include <KokkosSoftmaxSweep_Timing.hpp>
+#include <algorithm>
 #include <filesystem>
 #include <iosfwd>
 #include <string>
@@ -20,19 +22,28 @@ struct Result {
 
   Point point;
   Status status = Status::failed;
-  std::string message = {};  ///< where not measured
-  double seconds = 0;        ///< of one launch, in the median batch
-  double copy_seconds = 0;   ///< to copy the same bytes
+  std::string message = {};  ///< if not measured
+  double seconds = 0;        ///< of one launch: time_of() its batches
+  double scatter = 1;        ///< of these batches
+  std::string copy = {};     ///< the fastest way to copy the same bytes
+  double copy_seconds = 0;   ///< its time
+  double copy_scatter = 1;   ///< of its batches
+  std::string copies = {};   ///< the rates of all ways to copy, to be read by people
   double error = 0;          ///< largest relative error of the sampled rows
 
   double gigabytes_per_second() const { return 1e-9 * point.bytes() / seconds; }
   double copy_gigabytes_per_second() const { return 1e-9 * point.bytes() / copy_seconds; }
   double copy_ratio() const { return copy_seconds / seconds; }
+
+  /// Something disturbed the measurement: neither the time nor the ratio is worth much.
+  bool scatters() const { return std::max(scatter, copy_scatter) > most_scatter; }
 };
 
-/// For example "12.3 us    1234.5 GB/s  0.97 of copy", or why there is none.
+/// For example "12.3 us    1234.5 GB/s  0.97 of copy", with a * if it scatters, or why there is
+/// none.
 std::string summary(const Result& result);
 
+/// A line for each result. If some of them scatter, says so below.
 void print_table(std::ostream& out, const std::vector<Result>& results);
 void print_csv(std::ostream& out, const std::vector<Result>& results);
 

@@ -21,6 +21,9 @@ void set_counters(benchmark::State& state, const Result& result) {
   state.counters["copy_GB_per_s"] = result.copy_gigabytes_per_second();
   state.counters["copy_ratio"] = result.copy_ratio();
   state.counters["max_rel_error"] = result.error;
+  state.counters["scatter"] = result.scatter;
+  state.counters["copy_scatter"] = result.copy_scatter;
+  state.SetLabel(result.copies);
 }
 
 }  // namespace
@@ -74,7 +77,7 @@ void Runner::prepare_and_check() {
   Result& result = m_results.back();
   const Shape& shape = result.point.shape;
   Workbench<Exec, T>& bench = workbench<T>();
-  result.copy_seconds = bench.copy_seconds(shape.elements());
+  take_copies(bench.copy_times(shape.elements()));
   bench.poison_y(shape.elements());
   m_launch = prepare(result.point.algorithm, m_exec, shape, bench.x(), bench.y());
   m_launch();
@@ -83,6 +86,8 @@ void Runner::prepare_and_check() {
   if (result.status != Result::Status::measured) return;
   m_checksum = bench.checksum_of_y(shape.elements());
   m_batch = batch_size(m_exec, m_launch);
+  m_batches.clear();
+  m_most_iterations = 0;
 }
 
 template <class T>
@@ -113,23 +118,53 @@ void Runner::time_and_compare(benchmark::State& state) {
   const std::int64_t elements = result.point.shape.elements();
   Workbench<Exec, T>& bench = workbench<T>();
   bench.poison_y(elements);
-  result.seconds = median_of_batches(state);
+  time_batches(state);
+  result.seconds = time_of<Exec>(m_batches);
+  result.scatter = scatter(m_batches);
   const double difference = std::abs(bench.checksum_of_y(elements) / m_checksum - 1);
   if (!(difference <= error_bound<T>(result.point.shape.columns())))  // also where it is NaN
     return fail("what was timed isn't what was checked: the checksum of y differs");
-  if (result.copy_ratio() > 1) result.copy_seconds = bench.copy_seconds_again(elements);
+  if (result.copy_ratio() > 1) take_copies(bench.copy_times_again(elements));
   set_counters(state, result);
 }
 
-double Runner::median_of_batches(benchmark::State& state) {
-  std::vector<double> seconds;
+/// Benchmark asks for more and more iterations until they take long enough, then, if repetitions
+/// are wanted, as often for the same number. On a host all batches count but those of other
+/// repetitions.
+void Runner::time_batches(benchmark::State& state) {
+  if (!is_host<Exec> || state.max_iterations <= m_most_iterations) m_batches.clear();
+  m_most_iterations = state.max_iterations;
   while (state.KeepRunningBatch(m_batch)) {
-    rest_before(m_exec, m_launch, m_rest);
-    const double batch_seconds = seconds_of(m_exec, m_launch, m_batch);
-    state.SetIterationTime(batch_seconds);
-    seconds.push_back(batch_seconds / m_batch);
+    const double seconds = time_batch();
+    state.SetIterationTime(seconds * m_batch);
+    m_batches.push_back(seconds);
   }
-  return median(seconds);
+  double total = 0;
+  for (const double seconds : m_batches) total += seconds * m_batch;
+  while (wants_more<Exec>(m_batches.size(), total)) {
+    m_batches.push_back(time_batch());
+    total += m_batches.back() * m_batch;
+  }
+}
+
+double Runner::time_batch() {
+  rest_before(m_exec, m_launch, m_rest);
+  return seconds_of(m_exec, m_launch, m_batch) / m_batch;
+}
+
+void Runner::take_copies(const std::vector<CopyTime>& copies) {
+  Result& result = m_results.back();
+  result.copy = copies.front().name;
+  result.copy_seconds = copies.front().seconds;
+  result.copy_scatter = copies.front().scatter;
+  result.copies = "copies:";
+  for (const CopyTime& copy : copies) {
+    char text[64];
+    std::snprintf(text, sizeof(text), " %s %.4g GB/s;", copy.name.c_str(),
+                  1e-9 * result.point.bytes() / copy.seconds);
+    result.copies += text;
+  }
+  result.copies.pop_back();
 }
 
 }  // namespace KokkosSoftmaxSweep

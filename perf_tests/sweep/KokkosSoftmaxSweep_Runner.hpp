@@ -41,7 +41,9 @@ class Runner {
   void check(const Workbench<Exec, T>& bench);
   template <class T>
   void time_and_compare(benchmark::State& state);
-  double median_of_batches(benchmark::State& state);
+  void time_batches(benchmark::State& state);
+  double time_batch();
+  void take_copies(const std::vector<CopyTime>& copies);
   void fail(const std::string& message);
 
   Exec m_exec;
@@ -52,7 +54,9 @@ class Runner {
   // of the point that runs now, the last of m_results
   Launch m_launch;
   int m_batch = 1;
-  double m_checksum = 0;  ///< of the result that was checked
+  double m_checksum = 0;               ///< of the result that was checked
+  std::vector<double> m_batches;       ///< seconds of one launch in each
+  std::int64_t m_most_iterations = 0;  ///< what Benchmark asked for when they were timed
 
   Workbenches<Exec> m_workbenches;
 };

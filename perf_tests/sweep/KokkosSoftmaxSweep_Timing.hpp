@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace KokkosSoftmaxSweep {
@@ -34,15 +35,34 @@ double seconds_of(const Exec& exec, const Launch& launch, int launches) {
   return timer.seconds();
 }
 
-/// How many launches to time as one batch: enough for two milliseconds, so that the fence and the
-/// first launch (some 10 microseconds on a GPU) are below one percent. The gaps between launches
-/// that remain in a batch of very short kernels belong to what a user sees and stay in. Expects one
-/// launch to have been made before, which loaded the kernel.
+/// Whether Exec runs on the processors that also run everything else.
+template <class Exec>
+inline constexpr bool is_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
+
+/// How many launches to time as one batch. Expects one launch to have been made before, which
+/// loaded the kernel.
+///
+/// On a GPU they take two milliseconds, so that the fence and the first launch (some 10
+/// microseconds) are below one percent. The gaps between launches that remain in a batch of very
+/// short kernels belong to what a user sees and stay in.
+///
+/// On a host they take a fifth of a millisecond: a fence costs less than a microsecond there, and a
+/// batch far shorter than a slice of the scheduler (some milliseconds) can run undisturbed between
+/// two of them.
 template <class Exec, class Launch>
 int batch_size(const Exec& exec, const Launch& launch) {
-  const double wanted = 2e-3;
+  constexpr double wanted = is_host<Exec> ? 2e-4 : 2e-3;
   double estimate = seconds_of(exec, launch, 1);
-  if (estimate < wanted) estimate = seconds_of(exec, launch, 4) / 4;
+  if constexpr (is_host<Exec>) {  // again, if the first may be a short one that was disturbed
+    double total = estimate;
+    for (int i = 0; i < 4 && total < 0.02; ++i) {
+      const double again = seconds_of(exec, launch, 1);
+      total += again;
+      estimate = std::min(estimate, again);
+    }
+  } else {
+    if (estimate < wanted) estimate = seconds_of(exec, launch, 4) / 4;
+  }
   return static_cast<int>(std::clamp(wanted / estimate, 1.0, 1000.0));
 }
 
@@ -53,17 +73,53 @@ inline double median(std::vector<double> values) {
   return *middle;
 }
 
-/// The time of one launch in the median of a few batches.
+inline double fastest(const std::vector<double>& values) {
+  return *std::min_element(values.begin(), values.end());
+}
+
+/// The median batch over the fastest one: 1 if nothing disturbed them.
+inline double scatter(const std::vector<double>& batches) {
+  return median(batches) / fastest(batches);
+}
+
+/// Above this, a time is marked in the tables.
+inline constexpr double most_scatter = 1.2;
+
+/// The time that counts. On a GPU it is the median batch, as its clock goes up as well as down. On
+/// a host it is the fastest one: other programs that take processors away only ever add to a time,
+/// and on a machine that isn't idle they add to most batches.
+template <class Exec>
+double time_of(const std::vector<double>& batches) {
+  return is_host<Exec> ? fastest(batches) : median(batches);
+}
+
+/// Whether a host should time another batch: at least 25, unless they take more than half a second.
+template <class Exec>
+bool wants_more(std::size_t batches, double seconds) {
+  return is_host<Exec> && batches < 25 && seconds < 0.5;
+}
+
+/// The times of one launch in a few batches; on a host in more of them.
 template <class Exec, class Launch>
-double median_seconds(const Exec& exec, const Launch& launch, Rest rest = Rest::zero()) {
+std::vector<double> seconds_of_batches(const Exec& exec, const Launch& launch,
+                                       Rest rest = Rest::zero()) {
   launch();
   const int launches = batch_size(exec, launch);
-  std::vector<double> seconds(7);
-  for (double& s : seconds) {
+  std::vector<double> seconds;
+  double total = 0;
+  while (seconds.size() < 7 || wants_more<Exec>(seconds.size(), total)) {
     rest_before(exec, launch, rest);
-    s = seconds_of(exec, launch, launches) / launches;
+    const double batch = seconds_of(exec, launch, launches);
+    seconds.push_back(batch / launches);
+    total += batch;
   }
-  return median(seconds);
+  return seconds;
+}
+
+/// The time of one launch in the median of these batches.
+template <class Exec, class Launch>
+double median_seconds(const Exec& exec, const Launch& launch, Rest rest = Rest::zero()) {
+  return median(seconds_of_batches(exec, launch, rest));
 }
 
 }  // namespace KokkosSoftmaxSweep

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include <KokkosSoftmaxSweep_HostCopy.hpp>
 #include <KokkosSoftmaxSweep_Workbench.hpp>
 #include <algorithm>
 #include <limits>
+#include <stdexcept>
 
 namespace KokkosSoftmaxSweep {
 namespace {
@@ -62,12 +64,42 @@ void copy_packs(const Exec& exec, const Pack* from, Pack* to, std::int64_t count
       KOKKOS_LAMBDA(std::int64_t i) { to[i] = from[i]; });
 }
 
+/// One slice per thread of `exec`, a host space. A plain lambda: nvcc compiles this file, too.
+template <class Exec>
+void copy_slices(const Exec& exec, HostCopy copy, const std::byte* from, std::byte* to,
+                 std::size_t bytes) {
+  using OneEach = Kokkos::RangePolicy<Exec, Kokkos::Schedule<Kokkos::Static>>;
+  const int threads = exec.concurrency();
+  Kokkos::parallel_for(
+      "KokkosSoftmaxSweep::copy", OneEach(exec, 0, threads, Kokkos::ChunkSize(1)), [=](int thread) {
+        const Slice slice = slice_of(bytes, thread, threads);
+        copy_slice(copy, from + slice.begin, to + slice.begin, slice.end - slice.begin);
+      });
+}
+
 /// Room for a last incomplete Pack.
 std::int64_t padded(std::int64_t elements) { return (elements + 15) / 16 * 16; }
 
 template <class Buffer, class Exec>
 Buffer allocate(const Exec& exec, const std::string& label, std::int64_t elements) {
   return Buffer(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), padded(elements));
+}
+
+/// How many of the first elements of y aren't those of x; a NaN isn't either.
+template <class Exec, class Buffer>
+std::int64_t differences(const Exec& exec, const Buffer& x, const Buffer& y,
+                         std::int64_t elements) {
+  std::int64_t count = 0;
+  Kokkos::parallel_reduce(
+      "KokkosSoftmaxSweep::differences", Elements<Exec>(exec, 0, elements),
+      KOKKOS_LAMBDA(std::int64_t i, std::int64_t & partial) { partial += y(i) == x(i) ? 0 : 1; },
+      count);
+  return count;
+}
+
+void sort_fastest_first(std::vector<CopyTime>& times) {
+  std::sort(times.begin(), times.end(),
+            [](const CopyTime& a, const CopyTime& b) { return a.seconds < b.seconds; });
 }
 
 }  // namespace
@@ -114,29 +146,60 @@ std::vector<T> Workbench<Exec, T>::row_of_y(const Shape& shape, std::int64_t row
 }
 
 template <class Exec, class T>
-double Workbench<Exec, T>::copy_seconds(std::int64_t elements) {
-  const auto [position, is_new] = m_copy_seconds.try_emplace(elements, 0.0);
-  if (is_new) position->second = measure_copy(elements);
+const std::vector<CopyTime>& Workbench<Exec, T>::copy_times(std::int64_t elements) {
+  const auto [position, is_new] = m_copy_times.try_emplace(elements);
+  if (is_new || position->second.empty()) position->second = measure_copies(elements);
   return position->second;
 }
 
 template <class Exec, class T>
-double Workbench<Exec, T>::copy_seconds_again(std::int64_t elements) {
-  double& seconds = m_copy_seconds.at(elements);
-  return seconds = std::min(seconds, measure_copy(elements));
+const std::vector<CopyTime>& Workbench<Exec, T>::copy_times_again(std::int64_t elements) {
+  std::vector<CopyTime>& kept = m_copy_times.at(elements);
+  for (const CopyTime& again : measure_copies(elements)) {
+    const auto same = std::find_if(kept.begin(), kept.end(),
+                                   [&](const CopyTime& copy) { return copy.name == again.name; });
+    if (again.seconds < same->seconds) *same = again;
+  }
+  sort_fastest_first(kept);
+  return kept;
 }
 
 template <class Exec, class T>
-double Workbench<Exec, T>::measure_copy(std::int64_t elements) const {
+std::vector<typename Workbench<Exec, T>::Copy> Workbench<Exec, T>::copies(
+    std::int64_t elements) const {
   const auto used = Kokkos::make_pair(std::int64_t(0), elements);
   const auto x = Kokkos::subview(m_x, used), y = Kokkos::subview(m_y, used);
-  const auto* from = reinterpret_cast<const Pack*>(m_x.data());
-  auto* to = reinterpret_cast<Pack*>(m_y.data());
-  const std::int64_t packs = padded(elements) * sizeof(T) / sizeof(Pack);
-  return std::min(median_seconds(
-                      m_exec, [&] { Kokkos::deep_copy(m_exec, y, x); }, m_rest),
-                  median_seconds(
-                      m_exec, [&] { copy_packs(m_exec, from, to, packs); }, m_rest));
+  const Exec exec = m_exec;
+  std::vector<Copy> all = {{"deep_copy", [=] { Kokkos::deep_copy(exec, y, x); }}};
+  if constexpr (is_host<Exec>) {
+    const auto* from = reinterpret_cast<const std::byte*>(m_x.data());
+    auto* to = reinterpret_cast<std::byte*>(m_y.data());
+    const std::size_t bytes = elements * sizeof(T);
+    for (const HostCopy copy : host_copies())
+      all.push_back({to_string(copy), [=] { copy_slices(exec, copy, from, to, bytes); }});
+  } else {
+    const auto* from = reinterpret_cast<const Pack*>(m_x.data());
+    auto* to = reinterpret_cast<Pack*>(m_y.data());
+    const std::int64_t packs = padded(elements) * sizeof(T) / sizeof(Pack);
+    all.push_back({"kernel", [=] { copy_packs(exec, from, to, packs); }});
+  }
+  return all;
+}
+
+template <class Exec, class T>
+std::vector<CopyTime> Workbench<Exec, T>::measure_copies(std::int64_t elements) const {
+  std::vector<CopyTime> times;
+  for (const auto& [name, launch] : copies(elements)) {
+    poison_y(elements);
+    launch();
+    if (const std::int64_t wrong = differences(m_exec, m_x, m_y, elements); wrong > 0)
+      throw std::runtime_error("the copy by " + name + " has " + std::to_string(wrong) +
+                               " wrong elements of " + std::to_string(elements));
+    const std::vector<double> batches = seconds_of_batches(m_exec, launch, m_rest);
+    times.push_back({name, time_of<Exec>(batches), scatter(batches)});
+  }
+  sort_fastest_first(times);
+  return times;
 }
 
 template class Workbench<Kokkos::DefaultExecutionSpace, float>;

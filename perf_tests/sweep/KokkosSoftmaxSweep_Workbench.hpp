@@ -5,6 +5,7 @@
 #include <KokkosSoftmaxSweep_Shape.hpp>
 #include <KokkosSoftmaxSweep_Timing.hpp>
 #include <Kokkos_Core.hpp>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -12,6 +13,13 @@
 #include <vector>
 
 namespace KokkosSoftmaxSweep {
+
+/// The time of a copy of x to y.
+struct CopyTime {
+  std::string name;  ///< of the way to copy, for example "streaming stores"
+  double seconds;    ///< of one copy
+  double scatter;    ///< of its batches, see Timing.hpp
+};
 
 /// The memory that all points of a value type share: x with random-normal numbers, y for results.
 /// A point uses the first elements of both, in any shape.
@@ -35,23 +43,31 @@ class Workbench {
   std::vector<T> row_of_x(const Shape& shape, std::int64_t row) const;
   std::vector<T> row_of_y(const Shape& shape, std::int64_t row) const;
 
-  /// Time to copy so many elements of x to y: the better of Kokkos::deep_copy and a kernel with
-  /// 16-byte accesses, measured once. Overwrites y.
-  double copy_seconds(std::int64_t elements);
+  /// The times of all ways to copy so many elements of x to y, the fastest first, measured once:
+  /// Kokkos::deep_copy, and on a GPU a kernel with 16-byte accesses, on a host those of
+  /// HostCopy.hpp. Each copy is compared with x before it is timed. Throws std::runtime_error if
+  /// one is wrong. Overwrites y.
+  const std::vector<CopyTime>& copy_times(std::int64_t elements);
 
-  /// Measures it again, keeps the better: for a copy that came out slower than a softmax, which
-  /// only happens where something disturbed it.
-  double copy_seconds_again(std::int64_t elements);
+  /// Measures them again and keeps the better of each: for a copy that came out slower than a
+  /// softmax, which only happens if something disturbed it.
+  const std::vector<CopyTime>& copy_times_again(std::int64_t elements);
 
  private:
   using Buffer = Kokkos::View<T*, Exec>;
 
-  double measure_copy(std::int64_t elements) const;
+  struct Copy {
+    std::string name;
+    std::function<void()> launch;
+  };
+
+  std::vector<Copy> copies(std::int64_t elements) const;
+  std::vector<CopyTime> measure_copies(std::int64_t elements) const;
 
   Exec m_exec;
   Buffer m_x, m_y;
   Rest m_rest;
-  std::map<std::int64_t, double> m_copy_seconds;
+  std::map<std::int64_t, std::vector<CopyTime>> m_copy_times;
 };
 
 /// A workbench for each value type that is asked for.
