@@ -248,6 +248,35 @@ TYPED_TEST(CInterface, TensorErrors) {
   EXPECT_TRUE(is_invalid([](auto& c) { c.options.algorithm = -1; }, {"algorithm = -1"}));
 }
 
+TYPED_TEST(CInterface, SizesBeyond64Bits) {
+  constexpr std::int64_t large = std::int64_t(1) << 32;
+  const std::int64_t extents[] = {large, large, 3}, no_rows[] = {large, 0, large, large};
+  const std::int64_t stride_0[] = {0, 0, 0}, strides[] = {std::int64_t(1) << 62, 1};
+  typename TestFixture::Call call;
+  auto& x = call.x.c;
+  auto& y = call.y.c;
+  x.rank = y.rank = 3;
+  x.extents = y.extents = extents;
+  for (const auto* x_strides : {stride_0, static_cast<const std::int64_t*>(nullptr)}) {
+    x.strides = x_strides;
+    y.strides = nullptr;
+    EXPECT_TRUE(call.is_invalid({"softmax: the extents (4294967296, 4294967296, 3) of x"}));
+    y.rank = 2;
+    EXPECT_TRUE(call.fails(KOKKOSSOFTMAX_INVALID_ARGUMENT, {"(4294967296, 4294967296, 3) of x"},
+                           KOKKOSSOFTMAX_LOGSUMEXP));
+    y.rank = 3;
+  }
+  typename TestFixture::Call other;
+  other.y.c.strides = strides;
+  EXPECT_TRUE(other.is_invalid({"softmax: the strides", "4611686018427387904", "of y"}));
+
+  x.rank = y.rank = 4;
+  x.extents = y.extents = no_rows;
+  x.strides = y.strides = nullptr;
+  EXPECT_TRUE(succeeds(
+      kokkossoftmax_apply(KOKKOSSOFTMAX_SOFTMAX, TestFixture::space, nullptr, &x, &y, nullptr)));
+}
+
 TYPED_TEST(CInterface, TypesWithoutKernels) {
   typename TestFixture::Call call;
   call.x.c.type = KOKKOSSOFTMAX_HALF;

@@ -128,7 +128,7 @@ StridedArray<T> typed_array(const kokkossoftmax_tensor& tensor) {
   for (int d = tensor.rank - 1; d >= 0; --d) {
     array.extents[d] = tensor.extents[d];
     array.strides[d] = tensor.strides == nullptr ? contiguous : tensor.strides[d];
-    contiguous *= tensor.extents[d];
+    contiguous = capped_product(contiguous, tensor.extents[d]);  // check_size() refuses the largest
   }
   return array;
 }
