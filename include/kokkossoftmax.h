@@ -93,7 +93,9 @@ typedef enum kokkossoftmax_algorithm {
 /// An array in the caller's memory; it is only looked at during the call that gets it, its data
 /// until the work is done.
 typedef struct kokkossoftmax_tensor {
-  void* data;              ///< the first element; may be NULL where an extent is 0; x isn't written
+  /// The first element, at a multiple of its size; may be anything if an extent is 0. x isn't
+  /// written.
+  void* data;
   int type;                ///< kokkossoftmax_type
   int rank;                ///< 1 to KOKKOSSOFTMAX_MAX_RANK; of a single logsumexp 0
   const int64_t* extents;  ///< `rank` numbers of elements, not negative

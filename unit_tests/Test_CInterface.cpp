@@ -248,6 +248,23 @@ TYPED_TEST(CInterface, TensorErrors) {
   EXPECT_TRUE(is_invalid([](auto& c) { c.options.algorithm = -1; }, {"algorithm = -1"}));
 }
 
+TYPED_TEST(CInterface, MisalignedData) {
+  using T = typename TypeParam::value;
+  for (std::size_t bytes = 1; bytes < sizeof(T); ++bytes) {
+    const auto shifted = [&](void* data) { return static_cast<char*>(data) + bytes; };
+    typename TestFixture::Call x, y;
+    x.x.c.data = shifted(x.x.c.data);
+    EXPECT_TRUE(x.is_invalid({"softmax: x.data", "multiple of " + std::to_string(sizeof(T))}));
+    y.y.c.data = shifted(y.y.c.data);
+    EXPECT_TRUE(y.is_invalid({"softmax: y.data", "multiple of " + std::to_string(sizeof(T))}));
+  }
+  // of no elements
+  Tensor<T> empty(nullptr, place_right({0, 7}));
+  empty.c.data = reinterpret_cast<void*>(1);
+  EXPECT_TRUE(succeeds(kokkossoftmax_apply(KOKKOSSOFTMAX_SOFTMAX, TestFixture::space, nullptr,
+                                           &empty.c, &empty.c, nullptr)));
+}
+
 TYPED_TEST(CInterface, SizesBeyond64Bits) {
   constexpr std::int64_t large = std::int64_t(1) << 32;
   const std::int64_t extents[] = {large, large, 3}, no_rows[] = {large, 0, large, large};

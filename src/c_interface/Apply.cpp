@@ -62,6 +62,8 @@ void apply(int space, void* stream, const kokkossoftmax_tensor* x, const kokkoss
   const Options cpp = cpp_options(operation, options);
   with_types(SupportedTypes{}, operation, x->type, y_name, y->type,
              [&]<class X, class Y>(TypePair<X, Y>) {
+               check_alignment<typename X::type>(operation, "x", *x);
+               check_alignment<typename Y::type>(operation, y_name, *y);
                with_instance("kokkossoftmax_apply", space, stream, [&](const auto& exec) {
                  check_and_launch<operation>(exec, typed_array<const typename X::type>(*x), y_name,
                                              typed_array<typename Y::type>(*y), cpp);
