@@ -5,7 +5,9 @@
 
 #include <kokkossoftmax.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
@@ -246,6 +248,70 @@ TYPED_TEST(CInterface, TensorErrors) {
   EXPECT_TRUE(is_invalid([&](auto& c) { c.y.c.strides = broadcast; }, {"y.strides[0] = 0"}));
   EXPECT_TRUE(is_invalid([](auto& c) { c.options.empty_rows = 2; }, {"empty_rows = 2"}));
   EXPECT_TRUE(is_invalid([](auto& c) { c.options.algorithm = -1; }, {"algorithm = -1"}));
+}
+
+/// The options of a caller with a later header, and what stands behind them.
+struct LaterOptions {
+  kokkossoftmax_options known;
+  unsigned char more[24];
+  unsigned char behind[16];
+};
+constexpr std::size_t later_size = offsetof(LaterOptions, behind);
+
+template <std::size_t count>
+bool all_are(const unsigned char (&bytes)[count], unsigned char value) {
+  return std::all_of(std::begin(bytes), std::end(bytes), [&](auto byte) { return byte == value; });
+}
+
+TYPED_TEST(CInterface, OptionsOfALaterHeader) {
+  typename TestFixture::Call call;
+  LaterOptions later;
+  std::memset(&later, 0xab, sizeof(later));
+  EXPECT_TRUE(succeeds(kokkossoftmax_options_init_sized(&later.known, later_size)));
+  EXPECT_EQ(later.known.size, later_size);
+  EXPECT_EQ(later.known.axis, -1);
+  EXPECT_TRUE(all_are(later.more, 0));
+  EXPECT_TRUE(all_are(later.behind, 0xab));
+
+  const auto apply = [&] {
+    return kokkossoftmax_apply(KOKKOSSOFTMAX_SOFTMAX, TestFixture::space, nullptr, &call.x.c,
+                               &call.y.c, &later.known);
+  };
+  for (const std::size_t byte : {std::size_t(0), sizeof(later.more) - 1}) {
+    later.more[byte] = 1;
+    const auto at = std::to_string(sizeof(later.known) + byte);
+    EXPECT_TRUE(fails_with(KOKKOSSOFTMAX_INVALID_ARGUMENT,
+                           {"KokkosSoftmax::softmax: options", "byte " + at, "later"}, apply()));
+    EXPECT_TRUE(call.y_field.is_unchanged());
+    later.more[byte] = 0;
+  }
+  EXPECT_TRUE(succeeds(apply()));
+  EXPECT_TRUE(succeeds(kokkossoftmax_fence(TestFixture::space, nullptr)));
+  EXPECT_FALSE(call.y_field.is_unchanged());
+}
+
+// No byte is written beyond the size that a caller gives.
+TYPED_TEST(CInterface, SizeOfOptions) {
+  for (const std::size_t size : {std::size_t(0), std::size_t(8), sizeof(kokkossoftmax_options) - 1,
+                                 std::size_t(1) << 20, ~std::size_t(0)}) {
+    LaterOptions options;
+    std::memset(&options, 0xab, sizeof(options));
+    unsigned char bytes[sizeof(options)];
+    EXPECT_TRUE(fails_with(KOKKOSSOFTMAX_INVALID_ARGUMENT,
+                           {"size = " + std::to_string(size), "kokkossoftmax_options"},
+                           kokkossoftmax_options_init_sized(&options.known, size)));
+    std::memcpy(bytes, &options, sizeof(options));
+    EXPECT_TRUE(all_are(bytes, 0xab));
+
+    typename TestFixture::Call call;
+    call.options.size = size;
+    EXPECT_TRUE(call.is_invalid(
+        {"softmax: options.size = " + std::to_string(size), "call kokkossoftmax_options_init()"}));
+  }
+  LaterOptions options;
+  std::memset(&options, 0xab, sizeof(options));
+  EXPECT_TRUE(succeeds(kokkossoftmax_options_init(&options.known)));
+  EXPECT_TRUE(all_are(options.more, 0xab));
 }
 
 TYPED_TEST(CInterface, MisalignedData) {

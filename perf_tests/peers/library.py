@@ -39,8 +39,9 @@ class _Tensor(ctypes.Structure):
 
 
 class _Options(ctypes.Structure):
-    _fields_ = [("axis", ctypes.c_int), ("scale", ctypes.c_double), ("empty_rows", ctypes.c_int),
-                ("algorithm", ctypes.c_int), ("reproducible", ctypes.c_int)]
+    _fields_ = [("size", ctypes.c_size_t), ("scale", ctypes.c_double), ("axis", ctypes.c_int),
+                ("empty_rows", ctypes.c_int), ("algorithm", ctypes.c_int),
+                ("reproducible", ctypes.c_int)]
 
 
 def of_buffer(array):
@@ -134,7 +135,8 @@ class Library:
             raise ValueError("y is read-only (the results are written there): give an array that "
                              "may be written")
         c_options = _Options()
-        self._check(self._c.kokkossoftmax_options_init(ctypes.byref(c_options)))
+        self._check(self._c.kokkossoftmax_options_init_sized(ctypes.byref(c_options),
+                                                             ctypes.sizeof(c_options)))
         c_options.axis = axis
         c_options.scale = scale
         c_options.empty_rows = EMPTY_ROWS[empty_rows]
@@ -166,7 +168,7 @@ class Library:
         c_int, void_p = ctypes.c_int, ctypes.c_void_p
         tensor, options = ctypes.POINTER(_Tensor), ctypes.POINTER(_Options)
         for name, result, arguments in (
-                ("options_init", c_int, [options]),
+                ("options_init_sized", c_int, [options, ctypes.c_size_t]),
                 ("version", ctypes.c_char_p, []),
                 ("last_error", ctypes.c_char_p, []),
                 ("initialize", c_int, []),
