@@ -58,6 +58,7 @@ install(EXPORT KokkosSoftmaxTargets NAMESPACE KokkosSoftmax:: DESTINATION "${_ko
 install(FILES
   "${_kokkossoftmax_generated}/KokkosSoftmaxConfig.cmake"
   "${_kokkossoftmax_generated}/KokkosSoftmaxConfigVersion.cmake"
+  "${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxUsers.cmake"
   DESTINATION "${_kokkossoftmax_package}")
 
 # ---- The pkg-config file

@@ -6,6 +6,7 @@
 #   KokkosSoftmax_CUDA13_COMPAT: a header that consumers must have included first; mostly empty.
 # Changes no target of Kokkos, which a parent project may use too. Include at directory scope (targets of packages live there).
 include_guard(DIRECTORY)
+include("${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxUsers.cmake")
 
 set(KokkosSoftmax_KOKKOS_MINIMUM 4.7)
 set(KokkosSoftmax_KOKKOS_BELOW 6)
@@ -85,11 +86,7 @@ if(Kokkos_ENABLE_CUDA)
     set(KokkosSoftmax_CUDA13_COMPAT "${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxCuda13Compat.hpp")
   endif()
   # Not with Kokkos_ENABLE_COMPILE_AS_CMAKE_LANGUAGE, CXX=nvcc_wrapper or a Clang that compiles CUDA.
-  kokkos_compiler_is_nvcc(_kokkossoftmax_compiler_is_nvcc "${CMAKE_CXX_COMPILER}")
-  if(NOT Kokkos_COMPILE_LANGUAGE STREQUAL "CUDA" AND NOT _kokkossoftmax_compiler_is_nvcc
-     AND NOT Kokkos_CXX_COMPILER_ID STREQUAL "Clang")
-    set(_kokkossoftmax_launcher TRUE)
-  endif()
+  kokkossoftmax_how_to_compile(_kokkossoftmax_launcher _kokkossoftmax_compiler_is_nvcc)
   if((_kokkossoftmax_launcher OR _kokkossoftmax_compiler_is_nvcc) AND CMAKE_CXX_STANDARD GREATER 20
      AND NOT CMAKE_CXX_STANDARD EQUAL 98
      AND CUDAToolkit_NVCC_EXECUTABLE)

@@ -21,6 +21,7 @@
 /// Parameters and members that take a value of an enumeration are int.
 
 #include <impl/KokkosSoftmax_Export.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /// \defgroup c_interface C interface
@@ -93,7 +94,9 @@ typedef enum kokkossoftmax_algorithm {
 /// An array in the caller's memory; it is only looked at during the call that gets it, its data
 /// until the work is done.
 typedef struct kokkossoftmax_tensor {
-  void* data;              ///< the first element; may be NULL where an extent is 0; x isn't written
+  /// The first element, at a multiple of its size; may be anything if an extent is 0. x isn't
+  /// written.
+  void* data;
   int type;                ///< kokkossoftmax_type
   int rank;                ///< 1 to KOKKOSSOFTMAX_MAX_RANK; of a single logsumexp 0
   const int64_t* extents;  ///< `rank` numbers of elements, not negative
@@ -102,20 +105,34 @@ typedef struct kokkossoftmax_tensor {
   const int64_t* strides;
 } kokkossoftmax_tensor;
 
-/// Set them with kokkossoftmax_options_init() first, so that members of later versions have values.
+/// Call kokkossoftmax_options_init() first, then set members by name. Later versions may append
+/// members, whose default is 0; `size` says which of them the caller has.
 typedef struct kokkossoftmax_options {
-  int axis;          ///< what is reduced, -rank to rank - 1; default -1, the last
+  size_t size;       ///< of this struct in the caller's header; set by kokkossoftmax_options_init()
   double scale;      ///< the function is applied to scale * x; finite; default 1
+  int axis;          ///< what is reduced, -rank to rank - 1; default -1, the last
   int empty_rows;    ///< kokkossoftmax_empty_rows; default NAN
   int algorithm;     ///< kokkossoftmax_algorithm; default AUTOMATIC
   int reproducible;  ///< not 0: the same bits for a row whatever stands beside it; default 0
 } kokkossoftmax_options;
 
-/// Sets the defaults.
+/// Sets the defaults, for callers that can't include this header (Fortran, ctypes). In C and C++
+/// use kokkossoftmax_options_init(), which gives the size itself.
+///
+/// \param options  what is set; NULL is an error
+/// \param size     the size of the caller's kokkossoftmax_options in bytes. No byte beyond it is
+///                 written, and bytes of members that the library doesn't know are set to 0.
+/// \return kokkossoftmax_status; KOKKOSSOFTMAX_INVALID_ARGUMENT for a size that no version has
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_options_init_sized(kokkossoftmax_options* options,
+                                                          size_t size);
+
+/// Sets the size and the defaults.
 ///
 /// \param options  what is set; NULL is an error
 /// \return kokkossoftmax_status
-KOKKOSSOFTMAX_EXPORT int kokkossoftmax_options_init(kokkossoftmax_options* options);
+static inline int kokkossoftmax_options_init(kokkossoftmax_options* options) {
+  return kokkossoftmax_options_init_sized(options, sizeof(kokkossoftmax_options));
+}
 
 /// The version of the library, which may be another than that of the header.
 ///
@@ -167,7 +184,9 @@ KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_space_name(int space);
 /// \param y          of the extents of x; for logsumexp of its extents without the axis. May be x
 ///                   itself (same data, same strides) except for logsumexp, and may not overlap it
 ///                   in any other way
-/// \param options    NULL: the defaults
+/// \param options    NULL: the defaults. Of those that kokkossoftmax_options_init() hasn't
+///                   initialized the size is wrong, which is an error; so is a member of a later
+///                   version that this library doesn't know, unless it is 0
 /// \return kokkossoftmax_status; where it is not 0 nothing was enqueued, but after
 ///         KOKKOSSOFTMAX_FAILURE the data of y are undefined
 ///

@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
+#include <memory>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -108,6 +109,24 @@ bool is_compiled(const TuningLine& line) {
   fail(table + ":" + std::to_string(number) + ": " + problem);
 }
 
+/// With stdio, as not every std::ifstream tells an error from the end of the file: a directory can
+/// be opened, and reading it fails.
+std::string read_whole_file(const std::string& path) {
+  errno = 0;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             std::fclose);
+  std::string text;
+  char buffer[4096];
+  while (file != nullptr) {
+    const std::size_t count = std::fread(buffer, 1, sizeof(buffer), file.get());
+    if (count == 0) break;
+    text.append(buffer, count);
+  }
+  if (file == nullptr || std::ferror(file.get()) != 0)
+    fail(path + " can't be read (" + std::strerror(errno) + "): give the path of a tuning table");
+  return text;
+}
+
 std::vector<TuningLine> read_override() {
   const char* const variable = "KOKKOSSOFTMAX_TUNING";
   const char* const path = std::getenv(variable);
@@ -190,11 +209,8 @@ std::vector<TuningLine> parse_tuning_table(std::istream& in, const std::string& 
 }
 
 std::vector<TuningLine> read_tuning_file(const std::string& path) {
-  errno = 0;
-  std::ifstream file(path);
-  if (!file)
-    fail(path + " can't be read (" + std::strerror(errno) + "): give the path of a tuning table");
-  const std::vector<TuningLine> lines = parse_tuning_table(file, path);
+  std::istringstream text(read_whole_file(path));
+  const std::vector<TuningLine> lines = parse_tuning_table(text, path);
   for (const TuningLine& line : lines) {
     if (is_compiled(line)) continue;
     std::ostringstream schedule;

@@ -57,8 +57,8 @@ static void before_initialization(void) {
 static void calls(void) {
   kokkossoftmax_options options;
   expect(kokkossoftmax_options_init(&options) == KOKKOSSOFTMAX_SUCCESS, "options_init");
-  expect(options.axis == -1 && options.scale == 1 && options.empty_rows == 0 &&
-             options.algorithm == 0 && options.reproducible == 0,
+  expect(options.size == sizeof(options) && options.axis == -1 && options.scale == 1 &&
+             options.empty_rows == 0 && options.algorithm == 0 && options.reproducible == 0,
          "defaults");
   for (int i = 0; i < ROWS; ++i)
     for (int j = 0; j < COLUMNS; ++j) x[i][j] = ((7 * i + 11 * j) % 23 - 11) / 3.0;
@@ -66,6 +66,11 @@ static void calls(void) {
   expect(apply(KOKKOSSOFTMAX_SOFTMAX, &options) == KOKKOSSOFTMAX_SUCCESS, "softmax's status");
   expect(apply(KOKKOSSOFTMAX_LOGSUMEXP, &options) == KOKKOSSOFTMAX_SUCCESS, "logsumexp's status");
   expect_right_values(options.scale);
+  kokkossoftmax_options unset;
+  memset(&unset, 0, sizeof(unset));
+  unset.scale = 1;
+  expect(apply(KOKKOSSOFTMAX_SOFTMAX, &unset) == KOKKOSSOFTMAX_INVALID_ARGUMENT, "without init");
+  expect(strstr(kokkossoftmax_last_error(), "call kokkossoftmax_options_init()") != NULL, "advice");
   options.axis = 5;
   expect(apply(KOKKOSSOFTMAX_SOFTMAX, &options) == KOKKOSSOFTMAX_INVALID_ARGUMENT, "wrong axis");
   expect_right_values(options.scale);

@@ -5,7 +5,9 @@
 
 #include <kokkossoftmax.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
@@ -246,6 +248,116 @@ TYPED_TEST(CInterface, TensorErrors) {
   EXPECT_TRUE(is_invalid([&](auto& c) { c.y.c.strides = broadcast; }, {"y.strides[0] = 0"}));
   EXPECT_TRUE(is_invalid([](auto& c) { c.options.empty_rows = 2; }, {"empty_rows = 2"}));
   EXPECT_TRUE(is_invalid([](auto& c) { c.options.algorithm = -1; }, {"algorithm = -1"}));
+}
+
+/// The options of a caller with a later header, and what stands behind them.
+struct LaterOptions {
+  kokkossoftmax_options known;
+  unsigned char more[24];
+  unsigned char behind[16];
+};
+constexpr std::size_t later_size = offsetof(LaterOptions, behind);
+
+template <std::size_t count>
+bool all_are(const unsigned char (&bytes)[count], unsigned char value) {
+  return std::all_of(std::begin(bytes), std::end(bytes), [&](auto byte) { return byte == value; });
+}
+
+TYPED_TEST(CInterface, OptionsOfALaterHeader) {
+  typename TestFixture::Call call;
+  LaterOptions later;
+  std::memset(&later, 0xab, sizeof(later));
+  EXPECT_TRUE(succeeds(kokkossoftmax_options_init_sized(&later.known, later_size)));
+  EXPECT_EQ(later.known.size, later_size);
+  EXPECT_EQ(later.known.axis, -1);
+  EXPECT_TRUE(all_are(later.more, 0));
+  EXPECT_TRUE(all_are(later.behind, 0xab));
+
+  const auto apply = [&] {
+    return kokkossoftmax_apply(KOKKOSSOFTMAX_SOFTMAX, TestFixture::space, nullptr, &call.x.c,
+                               &call.y.c, &later.known);
+  };
+  for (const std::size_t byte : {std::size_t(0), sizeof(later.more) - 1}) {
+    later.more[byte] = 1;
+    const auto at = std::to_string(sizeof(later.known) + byte);
+    EXPECT_TRUE(fails_with(KOKKOSSOFTMAX_INVALID_ARGUMENT,
+                           {"KokkosSoftmax::softmax: options", "byte " + at, "later"}, apply()));
+    EXPECT_TRUE(call.y_field.is_unchanged());
+    later.more[byte] = 0;
+  }
+  EXPECT_TRUE(succeeds(apply()));
+  EXPECT_TRUE(succeeds(kokkossoftmax_fence(TestFixture::space, nullptr)));
+  EXPECT_FALSE(call.y_field.is_unchanged());
+}
+
+// No byte is written beyond the size that a caller gives.
+TYPED_TEST(CInterface, SizeOfOptions) {
+  for (const std::size_t size : {std::size_t(0), std::size_t(8), sizeof(kokkossoftmax_options) - 1,
+                                 std::size_t(1) << 20, ~std::size_t(0)}) {
+    LaterOptions options;
+    std::memset(&options, 0xab, sizeof(options));
+    unsigned char bytes[sizeof(options)];
+    EXPECT_TRUE(fails_with(KOKKOSSOFTMAX_INVALID_ARGUMENT,
+                           {"size = " + std::to_string(size), "kokkossoftmax_options"},
+                           kokkossoftmax_options_init_sized(&options.known, size)));
+    std::memcpy(bytes, &options, sizeof(options));
+    EXPECT_TRUE(all_are(bytes, 0xab));
+
+    typename TestFixture::Call call;
+    call.options.size = size;
+    EXPECT_TRUE(call.is_invalid(
+        {"softmax: options.size = " + std::to_string(size), "call kokkossoftmax_options_init()"}));
+  }
+  LaterOptions options;
+  std::memset(&options, 0xab, sizeof(options));
+  EXPECT_TRUE(succeeds(kokkossoftmax_options_init(&options.known)));
+  EXPECT_TRUE(all_are(options.more, 0xab));
+}
+
+TYPED_TEST(CInterface, MisalignedData) {
+  using T = typename TypeParam::value;
+  for (std::size_t bytes = 1; bytes < sizeof(T); ++bytes) {
+    const auto shifted = [&](void* data) { return static_cast<char*>(data) + bytes; };
+    typename TestFixture::Call x, y;
+    x.x.c.data = shifted(x.x.c.data);
+    EXPECT_TRUE(x.is_invalid({"softmax: x.data", "multiple of " + std::to_string(sizeof(T))}));
+    y.y.c.data = shifted(y.y.c.data);
+    EXPECT_TRUE(y.is_invalid({"softmax: y.data", "multiple of " + std::to_string(sizeof(T))}));
+  }
+  // of no elements
+  Tensor<T> empty(nullptr, place_right({0, 7}));
+  empty.c.data = reinterpret_cast<void*>(1);
+  EXPECT_TRUE(succeeds(kokkossoftmax_apply(KOKKOSSOFTMAX_SOFTMAX, TestFixture::space, nullptr,
+                                           &empty.c, &empty.c, nullptr)));
+}
+
+TYPED_TEST(CInterface, SizesBeyond64Bits) {
+  constexpr std::int64_t large = std::int64_t(1) << 32;
+  const std::int64_t extents[] = {large, large, 3}, no_rows[] = {large, 0, large, large};
+  const std::int64_t stride_0[] = {0, 0, 0}, strides[] = {std::int64_t(1) << 62, 1};
+  typename TestFixture::Call call;
+  auto& x = call.x.c;
+  auto& y = call.y.c;
+  x.rank = y.rank = 3;
+  x.extents = y.extents = extents;
+  for (const auto* x_strides : {stride_0, static_cast<const std::int64_t*>(nullptr)}) {
+    x.strides = x_strides;
+    y.strides = nullptr;
+    EXPECT_TRUE(call.is_invalid({"softmax: the extents (4294967296, 4294967296, 3) of x"}));
+    y.rank = 2;
+    EXPECT_TRUE(call.fails(KOKKOSSOFTMAX_INVALID_ARGUMENT, {"(4294967296, 4294967296, 3) of x"},
+                           KOKKOSSOFTMAX_LOGSUMEXP));
+    y.rank = 3;
+  }
+  typename TestFixture::Call other;
+  other.y.c.strides = strides;
+  EXPECT_TRUE(other.is_invalid({"softmax: the strides", "4611686018427387904", "of y"}));
+
+  x.rank = y.rank = 4;
+  x.extents = y.extents = no_rows;
+  x.strides = y.strides = nullptr;
+  EXPECT_TRUE(succeeds(
+      kokkossoftmax_apply(KOKKOSSOFTMAX_SOFTMAX, TestFixture::space, nullptr, &x, &y, nullptr)));
 }
 
 TYPED_TEST(CInterface, TypesWithoutKernels) {

@@ -123,6 +123,139 @@ TYPED_TEST(Errors, LogSumExpInsideInput) {
   EXPECT_TRUE(memory.is_unchanged());
 }
 
+/// Of any extents and strides at all.
+template <class Value, class Exec, class... Numbers>
+auto strided_view(Value* data, const Numbers&... extents_and_strides) {
+  return Kokkos::View<typename Impl::DataType<Value, sizeof...(Numbers) / 2>::type,
+                      Kokkos::LayoutStride,
+                      typename Field<std::remove_const_t<Value>, Exec>::Device,
+                      Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+      data, Kokkos::LayoutStride(extents_and_strides...));
+}
+
+constexpr std::size_t backwards(std::size_t stride) { return std::size_t(0) - stride; }
+
+// Kokkos' strides are size_t: a negative one is there only by a cast.
+TYPED_TEST(Errors, NegativeStrides) {
+  using Exec = typename TypeParam::exec;
+  const Field<typename TypeParam::value, Exec> memory(place_right({200}));
+  const auto matrix = [&](std::size_t first, std::size_t row, std::size_t column) {
+    return strided_matrix(memory, first, {row, column});
+  };
+  const auto right = matrix(0, 5, 1);
+  const struct {
+    std::size_t first, row, column;
+    const char* stride;
+  } reversed[] = {{120, backwards(5), 1, "stride 0 of"}, {104, 5, backwards(1), "stride 1 of"}};
+  for (const auto& [first, row, column, stride] : reversed) {
+    const auto view = matrix(first, row, column);
+    for (const int axis : {0, 1}) {
+      const Options options{.axis = axis};
+      EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax:", stride, " x ", "negative"},
+                              [&] { softmax(Exec{}, view, right, options); }));
+      EXPECT_TRUE(throws_with({"KokkosSoftmax::log_softmax:", stride, " y ", "negative"},
+                              [&] { log_softmax(Exec{}, right, view, options); }));
+      EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax:", stride, "negative"},
+                              [&] { softmax(Exec{}, view, view, options); }));
+      EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax:", stride, "negative"},
+                              [&] { plan_softmax(Exec{}, view, right, options); }));
+    }
+  }
+  const auto lse =
+      strided_view<typename TypeParam::value, Exec>(memory.data() + 104, 5, backwards(1));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::logsumexp:", "stride 0 of lse", "negative"},
+                          [&] { logsumexp(Exec{}, right, lse); }));
+  Exec{}.fence();
+  EXPECT_TRUE(memory.is_unchanged());
+}
+
+// No element is found by them.
+TYPED_TEST(Errors, NegativeStridesOfOneElementAreServed) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  const Field<T, Exec> x(place_right({1, 7})), y(place_right({1, 7}));
+  const auto row = [](const Field<T, Exec>& field, std::size_t rows) {
+    return strided_view<T, Exec>(field.data(), rows, backwards(7), 7, 1);
+  };
+  EXPECT_NO_THROW(softmax(Exec{}, row(x, 1), row(y, 1)));
+  EXPECT_NO_THROW(softmax(Exec{}, row(x, 0), row(y, 0)));
+  Exec{}.fence();
+}
+
+constexpr std::size_t two_to_the(int n) { return std::size_t(1) << n; }
+
+// An input may be a few elements that are seen again and again.
+TYPED_TEST(Errors, MoreElementsThanCanBeCounted) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  const Field<T, Exec> memory(place_right({200}));
+  const struct {
+    std::size_t extent[3];
+    std::string text;
+  } cases[] = {
+      {{two_to_the(32), two_to_the(32), 3}, "(4294967296, 4294967296, 3)"},
+      {{two_to_the(32), 3, two_to_the(32)}, "(4294967296, 3, 4294967296)"},
+      {{two_to_the(63), 2, 1}, "(9223372036854775807, 2, 1)"},
+      {{1, 1, two_to_the(62)}, "(1, 1, 4611686018427387904)"},
+  };
+  for (const auto& [extent, text] : cases) {
+    const auto x =
+        strided_view<const T, Exec>(memory.data(), extent[0], 0, extent[1], 0, extent[2], 0);
+    const auto y =
+        strided_view<T, Exec>(memory.data() + 100, extent[0], 0, extent[1], 0, extent[2], 0);
+    const auto lse = strided_view<T, Exec>(memory.data() + 100, extent[0], 0, extent[1], 0);
+    EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax: the extents " + text + " of x", "elements"},
+                            [&] { softmax(Exec{}, x, y); }));
+    EXPECT_TRUE(throws_with({"KokkosSoftmax::logsumexp: the extents " + text + " of x"},
+                            [&] { logsumexp(Exec{}, x, lse); }));
+    EXPECT_TRUE(throws_with({"KokkosSoftmax::log_softmax: the extents " + text},
+                            [&] { plan_log_softmax(Exec{}, x, y, {.axis = 0}); }));
+  }
+  Exec{}.fence();
+  EXPECT_TRUE(memory.is_unchanged());
+}
+
+// Beyond what an address can be.
+TYPED_TEST(Errors, StridesTooLarge) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  const Field<T, Exec> memory(place_right({200}));
+  const auto matrix = [&](std::size_t first, std::size_t row, std::size_t column) {
+    return strided_view<T, Exec>(memory.data() + first, 4, row, 5, column);
+  };
+  const auto right = matrix(0, 5, 1);
+  for (const std::size_t stride : {two_to_the(60), two_to_the(62), two_to_the(63) - 1}) {
+    EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax:", "strides", " of x", std::to_string(stride)},
+                            [&] { softmax(Exec{}, matrix(100, stride, 1), right); }));
+    EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax:", "strides", " of y", std::to_string(stride)},
+                            [&] { softmax(Exec{}, right, matrix(100, 1, stride)); }));
+  }
+  Exec{}.fence();
+  EXPECT_TRUE(memory.is_unchanged());
+}
+
+// Nothing is done, however large the other extents are.
+TYPED_TEST(Errors, LargeExtentsBesideNone) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  const Field<T, Exec> memory(place_right({200}));
+  const std::size_t large = two_to_the(40);
+  const auto tensor = [&](std::size_t a, std::size_t b, std::size_t c) {
+    return strided_view<T, Exec>(memory.data(), a, large, b, large, c, 1);
+  };
+  for (const auto& view :
+       {tensor(0, large, large), tensor(large, 0, large), tensor(large, large, 0)})
+    for (const int axis : {0, 1, 2}) {
+      EXPECT_NO_THROW(softmax(Exec{}, view, view, {.axis = axis}));
+      EXPECT_NO_THROW(plan_softmax(Exec{}, view, view, {.axis = axis}).describe());
+    }
+  const auto lse = strided_view<T, Exec>(memory.data(), large, large, large, 1);
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::logsumexp:", "of lse"},
+                          [&] { logsumexp(Exec{}, tensor(large, large, 0), lse); }));
+  Exec{}.fence();
+  EXPECT_TRUE(memory.is_unchanged());
+}
+
 TYPED_TEST(Errors, AlgorithmThatCannotServe) {
   using Exec = typename TypeParam::exec;
   std::vector<Algorithm> too_small = {Algorithm::subgroup, Algorithm::fused_registers,

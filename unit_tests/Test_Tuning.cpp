@@ -156,6 +156,19 @@ TEST_F(TuningFile, Missing) {
                           [&] { read_tuning_file(path); }));
 }
 
+TEST_F(TuningFile, Directory) {
+  EXPECT_TRUE(throws_with({::testing::TempDir(), "can't be read", "directory", "give the path"},
+                          [] { read_tuning_file(::testing::TempDir()); }));
+}
+
+// A file that can be opened, except that reading it fails.
+TEST_F(TuningFile, ReadError) {
+  const char* const unreadable = "/proc/self/mem";
+  if (!std::ifstream(unreadable)) GTEST_SKIP() << "there is no " << unreadable;
+  EXPECT_TRUE(throws_with({unreadable, "can't be read", "give the path"},
+                          [&] { read_tuning_file(unreadable); }));
+}
+
 // Their schedules may not be compiled here, where there may be no GPU.
 TEST(Tuning, ShippedTables) {
   for (const ShippedTable& shipped : shipped_tables()) {

@@ -17,9 +17,11 @@ module kokkossoftmax
     type(c_ptr) :: strides
   end type
 
+  !> Call kokkossoftmax_options_init first, which sets the size too.
   type, bind(c) :: options_t
-    integer(c_int) :: axis
+    integer(c_size_t) :: size
     real(c_double) :: scale
+    integer(c_int) :: axis
     integer(c_int) :: empty_rows
     integer(c_int) :: algorithm
     integer(c_int) :: reproducible
@@ -32,9 +34,10 @@ module kokkossoftmax
     integer(c_int) function kokkossoftmax_finalize() bind(c)
       import :: c_int
     end function
-    integer(c_int) function kokkossoftmax_options_init(options) bind(c)
-      import :: c_int, options_t
+    integer(c_int) function kokkossoftmax_options_init_sized(options, size) bind(c)
+      import :: c_int, c_size_t, options_t
       type(options_t), intent(out) :: options
+      integer(c_size_t), value :: size
     end function
     integer(c_int) function kokkossoftmax_apply(operation, space, stream, x, y, options) bind(c)
       import :: c_int, c_ptr, tensor_t, options_t
@@ -54,6 +57,12 @@ module kokkossoftmax
   end interface
 
 contains
+
+  !> The defaults.
+  integer(c_int) function kokkossoftmax_options_init(options)
+    type(options_t), intent(out) :: options
+    kokkossoftmax_options_init = kokkossoftmax_options_init_sized(options, c_sizeof(options))
+  end function
 
   !> The message of the last call that failed.
   function last_error() result(text)

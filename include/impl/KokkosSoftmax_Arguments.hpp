@@ -7,9 +7,12 @@
 
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <impl/KokkosSoftmax_Launch.hpp>
 #include <impl/KokkosSoftmax_Overlap.hpp>
+#include <numeric>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -67,13 +70,19 @@ template <class... Parts>
   throw std::invalid_argument(message.str());
 }
 
-template <class T>
-std::string extents_of(const StridedArray<T>& array) {
+/// "(5, 7)"
+template <std::size_t max_rank>
+std::string listed(const std::array<std::int64_t, max_rank>& numbers, int rank) {
   std::ostringstream text;
   text << "(";
-  for (int d = 0; d < array.rank; ++d) text << (d == 0 ? "" : ", ") << array.extents[d];
+  for (int d = 0; d < rank; ++d) text << (d == 0 ? "" : ", ") << numbers[d];
   text << ")";
   return text.str();
+}
+
+template <class T>
+std::string extents_of(const StridedArray<T>& array) {
+  return listed(array.extents, array.rank);
 }
 
 /// The axis in [0, rank).
@@ -108,6 +117,40 @@ void check_extents(Operation operation, const StridedArray<X>& x, const char* y_
                   one_value_a_row ? " the extents of x without that axis" : " the extents of x");
 }
 
+/// That extents and strides say where the elements are: forward from the first one, and so that 64
+/// bits hold the number of elements, all distances in bytes, and sums of two of them. An array
+/// without elements is right, whatever its other extents and its strides are, and so is any stride
+/// along a single element.
+template <class T>
+void check_size(Operation operation, const char* name, const StridedArray<T>& array) {
+  constexpr int bits = 62;
+  constexpr std::int64_t most =
+      ((std::int64_t(1) << bits) - 1) / static_cast<std::int64_t>(sizeof(T));
+  const auto end = array.extents.begin() + array.rank;
+  if (std::find(array.extents.begin(), end, 0) != end) return;
+  const std::int64_t elements =
+      std::accumulate(array.extents.begin(), end, std::int64_t(1), capped_product);
+  if (elements > most)
+    throw_invalid(operation, "the extents ", extents_of(array), " of ", name,
+                  " are too large (its elements would have 2^", bits,
+                  " bytes or more): give fewer rows or columns in a call");
+  std::int64_t last = 0;
+  for (int d = 0; d < array.rank; ++d) {
+    if (array.extents[d] == 1) continue;
+    if (array.strides[d] < 0)
+      throw_invalid(operation, "stride ", d, " of ", name, " = ", array.strides[d],
+                    " is negative (strides count forward from the first element): reverse the "
+                    "axis in a copy");
+    const std::int64_t distance = capped_product(array.extents[d] - 1, array.strides[d]);
+    if (distance >= most - last)
+      throw_invalid(operation, "the strides ", listed(array.strides, array.rank), " of ", name,
+                    " are too large (its last element would be 2^", bits,
+                    " bytes or more behind the first one): give the strides of memory that is "
+                    "there, in elements");
+    last += distance;
+  }
+}
+
 template <class Tx, class Ty>
 void check_overlap(Operation operation, const char* y_name, const RowProblem<Tx, Ty>& problem) {
   const bool same_view = operation != Operation::logsumexp && in_place(problem);
@@ -130,6 +173,8 @@ auto checked_problem(Operation operation, const StridedArray<X>& x, const char* 
   const int axis = checked_axis(operation, options.axis, x.rank);
   check_scale<ValueTypes<std::remove_const_t<X>, Y>>(operation, options.scale);
   check_extents(operation, x, y_name, y, axis);
+  check_size(operation, "x", x);
+  check_size(operation, y_name, y);
   const auto problem = make_row_problem(x, y, axis);
   if (writes_something(operation, problem)) check_overlap(operation, y_name, problem);
   return problem;

@@ -42,6 +42,8 @@ inline bool terms_reach(const AddressTerm* term, const AddressTerm* end, std::in
 }
 
 /// True where an element of x and an element of y share a byte, or where that can't be excluded.
+/// check_size() has found x and y right: no stride is negative, and no sum here goes beyond 64
+/// bits.
 template <class Tx, class Ty>
 bool overlap(const RowProblem<Tx, Ty>& p) {
   // x + (terms of x) = y + (terms of y) + (bytes inside an element): an axis with the same stride
@@ -50,14 +52,15 @@ bool overlap(const RowProblem<Tx, Ty>& p) {
   int count = 0;
   const auto add_axis = [&](std::int64_t x_extent, std::int64_t x_stride, std::int64_t y_extent,
                             std::int64_t y_stride) {
-    x_stride *= sizeof(Tx);
-    y_stride *= sizeof(Ty);
+    // the stride along one element may be anything
+    x_stride = x_extent > 1 ? x_stride * static_cast<std::int64_t>(sizeof(Tx)) : 0;
+    y_stride = y_extent > 1 ? y_stride * static_cast<std::int64_t>(sizeof(Ty)) : 0;
     if (x_stride == y_stride && x_extent == y_extent) {
-      if (x_extent > 1 && x_stride > 0) terms[count++] = {x_stride, 1 - x_extent, x_extent - 1};
+      if (x_stride > 0) terms[count++] = {x_stride, 1 - x_extent, x_extent - 1};
       return;
     }
-    if (x_extent > 1 && x_stride > 0) terms[count++] = {x_stride, 0, x_extent - 1};
-    if (y_extent > 1 && y_stride > 0) terms[count++] = {y_stride, 1 - y_extent, 0};
+    if (x_stride > 0) terms[count++] = {x_stride, 0, x_extent - 1};
+    if (y_stride > 0) terms[count++] = {y_stride, 1 - y_extent, 0};
   };
   for (int d = 0; d < p.outer_rank; ++d)
     add_axis(p.outer[d].extent, p.outer[d].x_stride, p.outer[d].extent, p.outer[d].y_stride);

@@ -9,9 +9,16 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
+
+/// The product of two numbers that aren't negative, or the largest number if it is beyond.
+constexpr std::int64_t capped_product(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  return b != 0 && a > largest / b ? largest : a * b;
+}
 
 /// One of the axes beside the reduced one; strides in elements.
 struct OuterAxis {
@@ -58,7 +65,8 @@ int normalize_outer_axes(std::array<OuterAxis, max_rank>& axes, int count) {
   return static_cast<int>(merged - axes.begin()) + 1;
 }
 
-/// An array of rank 0 to 4, wherever its description comes from; strides in elements.
+/// An array of rank 0 to 4, wherever its description comes from; strides in elements. Extents
+/// aren't negative; strides and what becomes of both is checked by check_size().
 template <class T>
 struct StridedArray {
   static constexpr int max_rank = 4;
@@ -75,14 +83,15 @@ auto strided_array(const V& view) {
   array.data = view.data();
   array.rank = static_cast<int>(V::rank());
   for (int d = 0; d < array.rank; ++d) {
-    array.extents[d] = static_cast<std::int64_t>(view.extent(d));
+    constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();
+    array.extents[d] = static_cast<std::int64_t>(std::min<std::uint64_t>(view.extent(d), largest));
     array.strides[d] = static_cast<std::int64_t>(view.stride(d));
   }
   return array;
 }
 
 /// x has rank 1 to 4 and y the same rank, or one less (without the axis) where y holds one value a
-/// row. `axis` is in [0, rank).
+/// row. `axis` is in [0, rank). check_size() has found both right.
 template <class X, class Y>
 auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int axis) {
   const bool one_value_a_row = y.rank < x.rank;
@@ -98,9 +107,12 @@ auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int ax
   for (int d = 0; d < x.rank; ++d) {
     if (d == axis) continue;
     const int y_d = one_value_a_row && d > axis ? d - 1 : d;
-    axes[count++] = {x.extents[d], x.strides[d], y.strides[y_d]};
-    problem.rows *= x.extents[d];
+    // no element of x, no stride: it may be anything
+    axes[count++] = {x.extents[d], problem.columns == 0 ? 0 : x.strides[d], y.strides[y_d]};
+    problem.rows = capped_product(problem.rows, x.extents[d]);
   }
+  const bool writes_nothing = problem.rows == 0 || (problem.columns == 0 && !one_value_a_row);
+  if (writes_nothing) return problem;  // the products of its extents may be beyond all numbers
   problem.outer_rank = normalize_outer_axes(axes, count);
   std::copy_n(axes.begin(), problem.outer_rank, problem.outer);
   return problem;

@@ -19,8 +19,9 @@ ALGORITHMS = {"automatic": 0, "packed": 1, "subgroup": 2, "fused_registers": 3, 
               "split_column": 10, "host": 11}
 STATUSES = {1: "invalid argument", 2: "unsupported", 3: "not initialized", 4: "failure"}
 
-# Where the elements are: address, one of TYPES, extents, strides in elements.
-Array = collections.namedtuple("Array", "address type extents strides")
+# Where the elements are: address, one of TYPES, extents, strides in elements; whether they may be
+# written.
+Array = collections.namedtuple("Array", "address type extents strides writable", defaults=(True,))
 
 
 class Error(RuntimeError):
@@ -38,8 +39,9 @@ class _Tensor(ctypes.Structure):
 
 
 class _Options(ctypes.Structure):
-    _fields_ = [("axis", ctypes.c_int), ("scale", ctypes.c_double), ("empty_rows", ctypes.c_int),
-                ("algorithm", ctypes.c_int), ("reproducible", ctypes.c_int)]
+    _fields_ = [("size", ctypes.c_size_t), ("scale", ctypes.c_double), ("axis", ctypes.c_int),
+                ("empty_rows", ctypes.c_int), ("algorithm", ctypes.c_int),
+                ("reproducible", ctypes.c_int)]
 
 
 def of_buffer(array):
@@ -49,16 +51,37 @@ def of_buffer(array):
     if type_name is None:
         raise TypeError(f"elements of format {view.format!r} are no floating-point numbers "
                         "(float16, float32 and float64 are): convert the array")
+    return Array(_address(array), type_name, view.shape, _strides_in_elements(view),
+                 not view.readonly)
+
+
+def _address(array):
     if hasattr(array, "__array_interface__"):
-        address = array.__array_interface__["data"][0]
-    else:
-        address = ctypes.addressof(array)
-    strides = tuple(stride // view.itemsize for stride in view.strides)
-    return Array(address, type_name, view.shape, strides)
+        return array.__array_interface__["data"][0]
+    try:
+        return ctypes.addressof(array)
+    except TypeError:
+        raise TypeError(f"a {type(array).__name__} is no array of NumPy or ctypes (only of these "
+                        "the address is known): give numpy.asarray() of it") from None
+
+
+def _strides_in_elements(view):
+    """Those of a memoryview; 1 along an axis without a second element, whose stride may be anything."""
+    used = [extent > 1 and view.nbytes > 0 for extent in view.shape]
+    if any(stride < 0 for stride, is_used in zip(view.strides, used) if is_used):
+        raise ValueError(f"the array has negative strides {view.strides} (the library counts "
+                         "forward from the first element): copy it (numpy.ascontiguousarray)")
+    if any(stride % view.itemsize for stride, is_used in zip(view.strides, used) if is_used):
+        raise ValueError(f"the strides {view.strides} of the array are not multiples of the "
+                         f"{view.itemsize} bytes of an element (the library counts in elements): "
+                         "copy it (numpy.ascontiguousarray)")
+    return tuple(stride // view.itemsize if is_used else 1
+                 for stride, is_used in zip(view.strides, used))
 
 
 def of_tensor(tensor):
-    """A PyTorch tensor, on any device."""
+    """A PyTorch tensor, on any device. There are no read-only tensors: one that shares the memory of
+    a read-only array is written, too."""
     type_name = str(tensor.dtype).replace("torch.", "")
     return Array(tensor.data_ptr(), type_name, tuple(tensor.shape), tensor.stride())
 
@@ -108,8 +131,12 @@ class Library:
 
         stream: the handle of a CUDA or HIP stream; None or 0 is Kokkos' default instance.
         """
+        if not y.writable:
+            raise ValueError("y is read-only (the results are written there): give an array that "
+                             "may be written")
         c_options = _Options()
-        self._check(self._c.kokkossoftmax_options_init(ctypes.byref(c_options)))
+        self._check(self._c.kokkossoftmax_options_init_sized(ctypes.byref(c_options),
+                                                             ctypes.sizeof(c_options)))
         c_options.axis = axis
         c_options.scale = scale
         c_options.empty_rows = EMPTY_ROWS[empty_rows]
@@ -141,7 +168,7 @@ class Library:
         c_int, void_p = ctypes.c_int, ctypes.c_void_p
         tensor, options = ctypes.POINTER(_Tensor), ctypes.POINTER(_Options)
         for name, result, arguments in (
-                ("options_init", c_int, [options]),
+                ("options_init_sized", c_int, [options, ctypes.c_size_t]),
                 ("version", ctypes.c_char_p, []),
                 ("last_error", ctypes.c_char_p, []),
                 ("initialize", c_int, []),

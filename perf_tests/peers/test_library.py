@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tests library.py on the host, with ctypes arrays alone: test_library.py LIBRARY"""
+"""Tests library.py on the host, with ctypes arrays and, if there is NumPy, its arrays:
+test_library.py LIBRARY"""
 
 import ctypes
 import math
 import struct
 import sys
 import unittest
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
 
 import library
 
@@ -167,11 +173,87 @@ class Errors(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "no floating-point numbers"):
             library.of_buffer((ctypes.c_int * 3)())
 
+    def test_input_may_be_read_only(self):
+        x = library.of_buffer(filled(ctypes.c_float))._replace(writable=False)
+        y = matrix(ctypes.c_float)
+        LIBRARY.apply("softmax", HOST, x, library.of_buffer(y))
+        LIBRARY.fence(HOST)
+        self.assertTrue(all(value > 0 for row in y for value in row))
+
+    def test_output_must_not_be_read_only(self):
+        x, y = filled(ctypes.c_float), matrix(ctypes.c_float)
+        array = library.of_buffer(y)._replace(writable=False)
+        with self.assertRaisesRegex(ValueError, r"y is read-only \(.*\): "):
+            LIBRARY.apply("softmax", HOST, library.of_buffer(x), array)
+        with self.assertRaisesRegex(ValueError, r"y is read-only"):
+            LIBRARY.prepare("softmax", HOST, array, array)
+        self.assertTrue(all(value == 0 for row in y for value in row))
+
+    def test_buffers_that_have_no_address(self):
+        with self.assertRaisesRegex(TypeError, r"memoryview .*\(.*\): "):
+            library.of_buffer(memoryview(bytearray(8)).cast("f"))
+
     def test_space(self):
         self.assertIsNone(LIBRARY.space_name(7))
         self.assertTrue(LIBRARY.space_name(HOST))
         with self.assertRaisesRegex(library.Error, "space = 7 is unknown"):
             LIBRARY.fence(7)
+
+
+@unittest.skipIf(numpy is None, "there is no NumPy")
+class NumPy(unittest.TestCase):
+    def setUp(self):
+        self.x = numpy.array([list(row) for row in filled(ctypes.c_float)], numpy.float32)
+
+    def softmax(self, x, y):
+        LIBRARY.apply("softmax", HOST, library.of_buffer(x), library.of_buffer(y))
+        LIBRARY.fence(HOST)
+
+    def check(self, x, y):
+        want = numpy.exp(x.astype(float))
+        want /= want.sum(axis=1, keepdims=True)
+        self.assertTrue(numpy.all(abs(y - want) <= 1e-6 * want))
+
+    def test_strided_views(self):
+        for x in (self.x, self.x.T, self.x[::2, 1::3], numpy.broadcast_to(self.x[1], (4, COLUMNS))):
+            y = numpy.zeros(x.shape, numpy.float32)
+            self.softmax(x, y)
+            self.check(x, y)
+            y = numpy.zeros(x.shape[::-1], numpy.float32)
+            self.softmax(x, y.T)
+            self.check(x, y.T)
+
+    def test_read_only_arrays(self):
+        x, y = self.x.copy(), numpy.zeros_like(self.x)
+        x.setflags(write=False)
+        self.softmax(x, y)
+        self.check(x, y)
+        y[:] = 0
+        y.setflags(write=False)
+        with self.assertRaisesRegex(ValueError, "y is read-only"):
+            self.softmax(x, y)
+        self.assertFalse(y.any())
+
+    def test_strides_that_are_no_multiples_of_an_element(self):
+        records = numpy.zeros((ROWS, COLUMNS), [("value", "<f4"), ("flag", "u1")])
+        y = numpy.zeros((ROWS, COLUMNS), numpy.float32)
+        for arrays in ((records["value"], y), (y, records["value"])):
+            with self.assertRaisesRegex(ValueError, r"strides \(185, 5\) .*4 bytes.*: copy it"):
+                self.softmax(*arrays)
+        self.assertFalse(y.any() or records["value"].any())
+
+    def test_negative_strides(self):
+        y = numpy.zeros_like(self.x)
+        for x in (self.x[::-1], self.x[:, ::-1]):
+            with self.assertRaisesRegex(ValueError, r"negative .*: copy it"):
+                self.softmax(x, y)
+        self.assertFalse(y.any())
+
+    def test_strides_of_one_element_do_not_matter(self):
+        for x in (self.x[:1][::-1], self.x[:, :1][:, ::-1], self.x[:0][::-1]):
+            y = numpy.zeros(x.shape, numpy.float32)
+            self.softmax(x, y)
+            self.check(x, y)
 
 
 if __name__ == "__main__":

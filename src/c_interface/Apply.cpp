@@ -2,17 +2,76 @@
 //
 // The operations, and what concerns the instances that they run on.
 
+#include <KokkosSoftmax_Version.hpp>
+#include <algorithm>
 #include <c_interface/Instances.hpp>
 #include <c_interface/Status.hpp>
 #include <c_interface/Tensors.hpp>
+#include <cstddef>
+#include <cstring>
 
 namespace KokkosSoftmax::Impl {
 namespace {
 
+// A caller has the kokkossoftmax_options of the header that it was compiled with: a shorter one
+// than the library's if that is older, a longer one if it is newer.
+
+/// In the first version.
+constexpr std::size_t min_options_size =
+    offsetof(kokkossoftmax_options, reproducible) + sizeof(int);
+/// More than any version will have: an options.size beyond it was not set.
+constexpr std::size_t max_options_size = 1024;
+static_assert(sizeof(kokkossoftmax_options) == min_options_size,
+              "padding at the end could become a member that callers of this version don't set");
+
+bool is_options_size(std::size_t size) {
+  return min_options_size <= size && size <= max_options_size;
+}
+
 constexpr kokkossoftmax_options default_options() {
   constexpr Options options;
-  return {options.axis, options.scale, static_cast<int>(options.empty_rows),
-          static_cast<int>(options.algorithm), options.reproducible};
+  return {sizeof(kokkossoftmax_options),
+          options.scale,
+          options.axis,
+          static_cast<int>(options.empty_rows),
+          static_cast<int>(options.algorithm),
+          options.reproducible};
+}
+
+void init_options(kokkossoftmax_options* options, std::size_t size) {
+  if (options == nullptr)
+    throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT,
+                 "kokkossoftmax_options_init: options is NULL (there is nothing to set): "
+                 "give the address of a kokkossoftmax_options");
+  if (!is_options_size(size))
+    throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT, "kokkossoftmax_options_init_sized: size = ", size,
+                 " is not the size of a kokkossoftmax_options (which has ", min_options_size,
+                 " bytes or more): give its sizeof");
+  kokkossoftmax_options known = default_options();
+  known.size = size;
+  std::memset(static_cast<void*>(options), 0, size);
+  std::memcpy(options, &known, std::min(size, sizeof(known)));
+}
+
+/// The caller's options, and defaults for what it doesn't have.
+kokkossoftmax_options known_options(Operation operation, const kokkossoftmax_options* options) {
+  kokkossoftmax_options known = default_options();
+  if (options == nullptr) return known;
+  const std::size_t size = options->size;
+  if (!is_options_size(size))
+    throw_invalid(operation, "options.size = ", size,
+                  " is not the size of a kokkossoftmax_options (which has ", min_options_size,
+                  " bytes or more): call kokkossoftmax_options_init() before members are set");
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(options);
+  const auto* const unknown = std::find_if(bytes + std::min(size, sizeof(known)), bytes + size,
+                                           [](unsigned char byte) { return byte != 0; });
+  if (unknown != bytes + size)
+    throw_invalid(operation, "options has a value at byte ", unknown - bytes,
+                  " that is unknown (it is a member of a later version than this library's, ",
+                  KOKKOSSOFTMAX_VERSION_STRING,
+                  "): leave it at its default, or use a later library");
+  std::memcpy(&known, options, std::min(size, sizeof(known)));
+  return known;
 }
 
 // The enumerations of the two interfaces have the same values.
@@ -45,7 +104,7 @@ Enum checked_enum(Operation operation, const char* name, int value, Enum last) {
 }
 
 Options cpp_options(Operation operation, const kokkossoftmax_options* options) {
-  const kokkossoftmax_options c = options == nullptr ? default_options() : *options;
+  const kokkossoftmax_options c = known_options(operation, options);
   return {.axis = c.axis,
           .scale = c.scale,
           .empty_rows = checked_enum(operation, "empty_rows", c.empty_rows, EmptyRows::zero),
@@ -62,6 +121,8 @@ void apply(int space, void* stream, const kokkossoftmax_tensor* x, const kokkoss
   const Options cpp = cpp_options(operation, options);
   with_types(SupportedTypes{}, operation, x->type, y_name, y->type,
              [&]<class X, class Y>(TypePair<X, Y>) {
+               check_alignment<typename X::type>(operation, "x", *x);
+               check_alignment<typename Y::type>(operation, y_name, *y);
                with_instance("kokkossoftmax_apply", space, stream, [&](const auto& exec) {
                  check_and_launch<operation>(exec, typed_array<const typename X::type>(*x), y_name,
                                              typed_array<typename Y::type>(*y), cpp);
@@ -76,14 +137,8 @@ namespace Impl = KokkosSoftmax::Impl;
 
 extern "C" {
 
-int kokkossoftmax_options_init(kokkossoftmax_options* options) {
-  return Impl::guarded([&] {
-    if (options == nullptr)
-      Impl::throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT,
-                         "kokkossoftmax_options_init: options is NULL (there is nothing to set): "
-                         "give the address of a kokkossoftmax_options");
-    *options = Impl::default_options();
-  });
+int kokkossoftmax_options_init_sized(kokkossoftmax_options* options, size_t size) {
+  return Impl::guarded([&] { Impl::init_options(options, size); });
 }
 
 int kokkossoftmax_apply(int operation, int space, void* stream, const kokkossoftmax_tensor* x,

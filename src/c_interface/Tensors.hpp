@@ -81,6 +81,12 @@ void with_types(TypePairs<Pairs...>, Operation operation, int x_type, const char
   throw_unsupported_types(operation, x_type, y_name, y_type, supported);
 }
 
+inline bool has_elements(const kokkossoftmax_tensor& tensor) {
+  for (int d = 0; d < tensor.rank; ++d)
+    if (tensor.extents[d] == 0) return false;
+  return true;
+}
+
 /// Which of the two arguments a tensor is.
 enum class Role { input, output };
 
@@ -94,28 +100,35 @@ inline void check_tensor(Operation operation, const char* name, const kokkossoft
                   KOKKOSSOFTMAX_MAX_RANK, " are served): merge axes or call for each slice");
   if (tensor->extents == nullptr && tensor->rank > 0)
     throw_invalid(operation, name, ".extents is NULL (", name, " has rank ", tensor->rank,
-                  "): give as many extents");
-  bool has_elements = true;
-  for (int d = 0; d < tensor->rank; ++d) {
-    has_elements = has_elements && tensor->extents[d] != 0;
+                  "): give an array of ", tensor->rank, " extents");
+  for (int d = 0; d < tensor->rank; ++d)
     if (tensor->extents[d] < 0)
       throw_invalid(operation, name, ".extents[", d, "] = ", tensor->extents[d],
                     " is negative (it is a number of elements): give 0 or more");
-  }
   for (int d = 0; d < tensor->rank && tensor->strides != nullptr; ++d) {
     const std::int64_t stride = tensor->strides[d];
     if (stride < 0)
       throw_invalid(operation, name, ".strides[", d, "] = ", stride,
                     " is negative (strides count forward from data): reverse the axis in a copy");
-    if (stride == 0 && tensor->extents[d] > 1 && has_elements && role == Role::output)
+    if (stride == 0 && tensor->extents[d] > 1 && has_elements(*tensor) && role == Role::output)
       throw_invalid(operation, name, ".strides[", d, "] = 0 with ", name, ".extents[", d,
                     "] = ", tensor->extents[d],
                     " (results would be written over each other): give ", name,
                     " memory for all of them");
   }
-  if (has_elements && tensor->data == nullptr)
+  if (has_elements(*tensor) && tensor->data == nullptr)
     throw_invalid(operation, name, ".data is NULL (", name,
                   " has elements): give the address of the first one");
+}
+
+/// Kernels load and store elements at multiples of their size only.
+template <class T>
+void check_alignment(Operation operation, const char* name, const kokkossoftmax_tensor& tensor) {
+  const bool is_aligned = reinterpret_cast<std::uintptr_t>(tensor.data) % sizeof(T) == 0;
+  if (!is_aligned && has_elements(tensor))
+    throw_invalid(operation, name, ".data = ", tensor.data, " is not a multiple of ", sizeof(T),
+                  " (the size of ", type_name(tensor.type),
+                  "): give the address of an element, or copy the array to memory that is aligned");
 }
 
 /// The tensor as an array of T; check_tensor() has found it right.
@@ -128,7 +141,7 @@ StridedArray<T> typed_array(const kokkossoftmax_tensor& tensor) {
   for (int d = tensor.rank - 1; d >= 0; --d) {
     array.extents[d] = tensor.extents[d];
     array.strides[d] = tensor.strides == nullptr ? contiguous : tensor.strides[d];
-    contiguous *= tensor.extents[d];
+    contiguous = capped_product(contiguous, tensor.extents[d]);  // check_size() refuses the largest
   }
   return array;
 }

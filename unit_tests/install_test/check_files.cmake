@@ -8,7 +8,7 @@ file(GLOB_RECURSE headers RELATIVE "${SOURCE}/include" "${SOURCE}/include/*.hpp"
 list(TRANSFORM headers PREPEND "${INCLUDEDIR}/")
 foreach(file IN LISTS headers ITEMS "${INCLUDEDIR}/KokkosSoftmax_Version.hpp"
     "${package}/KokkosSoftmaxConfig.cmake" "${package}/KokkosSoftmaxConfigVersion.cmake"
-    "${package}/KokkosSoftmaxTargets.cmake" "${LIBDIR}/pkgconfig/kokkossoftmax.pc")
+    "${package}/KokkosSoftmaxTargets.cmake" "${package}/KokkosSoftmaxUsers.cmake" "${LIBDIR}/pkgconfig/kokkossoftmax.pc")
   if(NOT EXISTS "${PREFIX}/${file}")
     message(SEND_ERROR "${file} is not in ${PREFIX} (nothing installs it); install it in KokkosSoftmaxInstall.cmake.")
   endif()
