@@ -5,6 +5,7 @@
 // find in the workspace what the one before has left.
 
 #include <support/Instances.hpp>
+#include <support/Watchdog.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -25,6 +26,9 @@ class Split : public ::testing::Test {
     const int axis = algorithm == Algorithm::split_column ? 0 : 1;
     expect_right_on<T>(instances, calls, count, columns, {.axis = axis, .algorithm = algorithm});
   }
+
+ private:
+  const Watchdog m_watchdog{std::chrono::seconds(300)};  // teams that wait for ever
 };
 TYPED_TEST_SUITE(Split, ValueConfigs, ConfigName);
 
