@@ -9,6 +9,7 @@
 #include <Candidates.hpp>
 #include <algorithm>
 #include <support/Check.hpp>
+#include <support/Watchdog.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -143,6 +144,9 @@ class ClosedGroups : public ::testing::Test {
     }
     expect_right<Kernel, Odd>(101);
   }
+
+ private:
+  const Watchdog m_watchdog{std::chrono::seconds(300)};  // teams that wait for ever
 };
 TYPED_TEST_SUITE(ClosedGroups, ValueConfigs, ConfigName);
 

@@ -7,6 +7,7 @@
 #include <support/Check.hpp>
 #include <support/Devices.hpp>
 #include <support/Instances.hpp>
+#include <support/Watchdog.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -97,6 +98,9 @@ class Cluster : public ::testing::Test {
     const Case c{.function = function, .options = {.algorithm = Algorithm::cluster}};
     EXPECT_TRUE(check_matrix<C>(c, sample.rows, sample.expected, Exec{}));
   }
+
+ private:
+  const Watchdog m_watchdog{std::chrono::seconds(300)};  // teams that wait for ever
 };
 TYPED_TEST_SUITE(Cluster, AllValueConfigs, ConfigName);
 

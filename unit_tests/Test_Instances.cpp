@@ -139,8 +139,8 @@ TYPED_TEST(Instances, NothingRunsForEmptyOperands) {
     }
 }
 
-// Calls in turn on two instances, without a fence between them.
-TYPED_TEST(Instances, TwoAtOnce) {
+// Calls in turn on two instances, without a fence between them: at one time on GPUs alone.
+TYPED_TEST(Instances, TwoInTurn) {
   using T = typename TypeParam::value;
   using Exec = typename TypeParam::exec;
   using Right = Kokkos::LayoutRight;

@@ -61,5 +61,48 @@ TYPED_TEST(SlowShapes, VeryManyRows) {
     expect_right_for_large_data<TypeParam>(70000, columns);
 }
 
+/// Rows whose sums have more terms than those of `widths`. Of algorithms that are forced, those for
+/// strided rows run along axis 0, and the others along axis 1.
+template <class C>
+void expect_right_for_long_rows(std::size_t count, std::size_t columns,
+                                const std::vector<Algorithm>& algorithms) {
+  const auto rows = normal_rows<typename C::value>(count, columns);
+  const Expected expected = reference(rows);
+  for (const Algorithm algorithm : algorithms)
+    for (const Function function : all_functions)
+      for (const int axis : {0, 1}) {
+        const bool along_columns =
+            algorithm == Algorithm::split_column || algorithm == Algorithm::column;
+        if (algorithm != Algorithm::automatic && along_columns != (axis == 0)) continue;
+        EXPECT_TRUE(check_matrix<C>(
+            {.function = function, .options = {.axis = axis, .algorithm = algorithm}}, rows,
+            expected));
+      }
+}
+
+template <class C>
+class LongRows : public ::testing::Test {};
+TYPED_TEST_SUITE(LongRows, ValueConfigs, ConfigName);
+
+TYPED_TEST(LongRows, OfAMillionColumns) {
+  expect_right_for_long_rows<TypeParam>(1, 1000003, {Algorithm::automatic});
+}
+
+template <class C>
+class SlowLongRows : public ::testing::Test {};
+TYPED_TEST_SUITE(SlowLongRows, ValueConfigs, ConfigName);
+
+TYPED_TEST(SlowLongRows, OfAMillionColumns) {
+  expect_right_for_long_rows<TypeParam>(
+      2, 1000003,
+      {Algorithm::automatic, Algorithm::online, Algorithm::split_online, Algorithm::column,
+       Algorithm::split_column});
+}
+
+// Some gigabytes of the host's memory.
+TYPED_TEST(SlowLongRows, OfTenMillionColumns) {
+  expect_right_for_long_rows<TypeParam>(1, 10000019, {Algorithm::automatic, Algorithm::online});
+}
+
 }  // namespace
 }  // namespace KokkosSoftmax::Test

@@ -7,21 +7,32 @@
 
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <Kokkos_Core.hpp>
+#include <atomic>
 #include <cstdint>
 #include <split/Workspace.hpp>
+#include <thread>
 
 namespace KokkosSoftmax::Impl {
 
 /// Loads and stores that other teams see; each word is valid by itself, so that no order is needed.
+/// On hosts they are ordered all the same, which costs little there: who has read a word has seen
+/// the end of all that its writer did before, so that entries of y may overwrite those of x.
 template <class Word>
 KOKKOS_FORCEINLINE_FUNCTION Word peek(const Word* word) {
   KOKKOS_IF_ON_DEVICE((return *static_cast<const volatile Word*>(word);))
-  KOKKOS_IF_ON_HOST((return Kokkos::atomic_load(word);))
+  KOKKOS_IF_ON_HOST(
+      (return std::atomic_ref<Word>(*const_cast<Word*>(word)).load(std::memory_order_acquire);))
 }
 template <class Word>
 KOKKOS_FORCEINLINE_FUNCTION void poke(Word* word, Word value) {
   KOKKOS_IF_ON_DEVICE((*static_cast<volatile Word*>(word) = value;))
-  KOKKOS_IF_ON_HOST((Kokkos::atomic_store(word, value);))
+  KOKKOS_IF_ON_HOST((std::atomic_ref<Word>(*word).store(value, std::memory_order_release);))
+}
+
+/// Between two looks at what isn't there yet: a thread of a host leaves its core to those that it
+/// waits for.
+KOKKOS_FORCEINLINE_FUNCTION void before_next_look() {
+  KOKKOS_IF_ON_HOST((std::this_thread::yield();))
 }
 
 /// What a team tells its group in a round.

@@ -96,7 +96,10 @@ class RowGroup {
   /// Only for a group that is known to be complete or closed. `seen` is an earlier look at the
   /// round: a look after many loads is answered after them.
   KOKKOS_FORCEINLINE_FUNCTION Gathered gather(std::uint32_t round, Look seen) {
-    while (!seen.there) seen = look(round);
+    while (!seen.there) {
+      before_next_look();
+      seen = look(round);
+    }
     return merge_over_group(round, seen.part);
   }
 
@@ -108,6 +111,7 @@ class RowGroup {
     closed_word = max_word_over_lanes<lanes>(m_member, closed_word);
     bool all_started = false;
     for (std::uint32_t polls = 0; closed_word == 0u; ++polls) {
+      if (polls > 0) before_next_look();
       if (!seen.there || polls == 0) seen = look(round);  // what is there isn't asked again
       if (max_word_over_lanes<lanes>(m_member, seen.there ? 0u : 1u) == 0u) break;
       if (polls >= m_plan.patience && !all_started) {

@@ -55,16 +55,36 @@ bool must_serve(Algorithm algorithm, Function function, std::size_t columns, boo
   return false;
 }
 
-/// Whether the algorithm serves the case; where it does, the result must be right.
-template <class C>
-bool serves(const Case& c, const Rows<typename C::value>& rows, const Expected& expected) {
+/// Whether `call` isn't refused. A refusal has to name the algorithm.
+template <class Call>
+bool is_served(Algorithm algorithm, const Call& call) {
   try {
-    EXPECT_TRUE(check_matrix<C>(c, rows, expected));
+    call();
     return true;
   } catch (const std::invalid_argument& error) {
-    const std::string name(to_string(c.options.algorithm));
+    const std::string name(to_string(algorithm));
     EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
     return false;
+  }
+}
+
+/// Whether the algorithm serves the case; if it does, the result must be right. A matrix of C's
+/// layout.
+template <class C>
+bool serves(const Case& c, const Rows<typename C::value>& rows, const Expected& expected) {
+  return is_served(c.options.algorithm, [&] { EXPECT_TRUE(check_matrix<C>(c, rows, expected)); });
+}
+
+/// The same with y = x for contiguous rows. An algorithm that must serve them may not refuse.
+template <class C>
+void expect_served_in_place(const Case& c, const Rows<typename C::value>& rows,
+                            const Expected& expected) {
+  using X = typename C::x_value;
+  const bool served = is_served(c.options.algorithm, [&] {
+    EXPECT_TRUE((check_in_place<Kokkos::LayoutRight, 2, X>(typename C::exec{}, c, rows, expected)));
+  });
+  if (must_serve<C>(c.options.algorithm, c.function, rows.columns, false)) {
+    EXPECT_TRUE(served) << "refused in place: " << ::testing::PrintToString(c);
   }
 }
 

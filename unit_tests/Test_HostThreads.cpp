@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Several host threads that call the library at one time, each on an execution space instance of
+// its own: also their first calls, which make caches and workspaces.
+
+#include <kokkossoftmax.h>
+
+#include <barrier>
+#include <support/Instances.hpp>
+#include <support/Watchdog.hpp>
+#include <thread>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+/// Calls body(i) for i in [0, count), each in a thread of its own. None begins before all have
+/// started.
+template <class Body>
+void on_host_threads(int count, const Body& body) {
+  std::barrier start(count);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < count; ++i)
+    threads.emplace_back([&, i] {
+      start.arrive_and_wait();
+      body(i);
+    });
+  for (std::thread& thread : threads) thread.join();
+}
+
+/// An instance for each thread. Fewer than `count` if Kokkos can't make so many: Kokkos::Threads
+/// has one alone.
+template <class Exec>
+std::vector<Exec> instances_for(int count) {
+  const Exec exec;
+#ifdef KOKKOS_ENABLE_OPENMP
+  if constexpr (std::is_same_v<Exec, Kokkos::OpenMP>)
+    if (exec.concurrency() < count) {
+      std::vector<Exec> instances;
+      for (int i = 0; i < count; ++i) instances.emplace_back(1);
+      return instances;
+    }
+#endif
+  auto instances = Kokkos::Experimental::partition_space(
+      exec, std::vector<int>(static_cast<std::size_t>(count), 1));
+  for (std::size_t i = 1; i < instances.size(); ++i)
+    if (instances[i] == instances[0]) return {exec};
+  return instances;
+}
+
+/// What one host thread calls and what it gets. Each call has an output of its own, as a wrong one
+/// must not be mended by the next call.
+template <class T, class Exec>
+class Caller {
+ public:
+  struct Call {
+    Case c;
+    Field<T, Exec> x, y;
+  };
+
+  /// Another scale in each thread: the results of one are wrong in another.
+  Caller(int thread, const std::vector<Algorithm>& algorithms, int repeats)
+      : m_rows(normal_rows<T>(9, 701)),
+        m_scale(0.25 * (thread + 1)),
+        m_expected(reference(m_rows, m_scale)) {
+    for (int k = 0; k < repeats; ++k)
+      for (const Algorithm algorithm : algorithms)
+        for (const Function function : {Function::softmax, Function::logsumexp})
+          add(algorithm, function);
+  }
+
+  void call_all(const Exec& exec) const {
+    for (const Call& call : m_calls) {
+      const auto x = call.x.template view<Right, 2, const T>();
+      if (call.c.function == Function::logsumexp)
+        Test::call(call.c.function, exec, x, call.y.template view<Right, 1>(), call.c.options);
+      else
+        Test::call(call.c.function, exec, x, call.y.template view<Right, 2>(), call.c.options);
+    }
+    exec.fence();
+  }
+
+  void expect_right() const {
+    for (const Call& call : m_calls)
+      EXPECT_TRUE(check_output(call.c, m_rows, m_expected, call.y)) << "scale " << m_scale;
+  }
+
+ private:
+  using Right = Kokkos::LayoutRight;
+
+  void add(Algorithm algorithm, Function function) {
+    const bool strided = algorithm == Algorithm::split_column;
+    Case c{.function = function,
+           .extents = {m_rows.count, m_rows.columns},
+           .options = {.axis = strided ? 0 : 1, .scale = m_scale, .algorithm = algorithm}};
+    if (strided) std::swap(c.extents[0], c.extents[1]);
+    m_calls.push_back(
+        {c, Field<T, Exec>(place_right(c.extents)), Field<T, Exec>(place_right(c.y_extents()))});
+    m_calls.back().x.assign(rows_to_tensor(m_rows.values, c.extents, c.options.axis));
+  }
+
+  Rows<T> m_rows;
+  double m_scale;
+  Expected m_expected;
+  std::vector<Call> m_calls;
+};
+
+template <class C>
+class HostThreads : public ::testing::Test {
+ protected:
+  using T = typename C::value;
+  using Exec = typename C::exec;
+
+  static void expect_right(int threads, const std::vector<Algorithm>& algorithms, int repeats) {
+    const auto instances = instances_for<Exec>(threads);
+    if (instances.size() < static_cast<std::size_t>(threads))
+      GTEST_SKIP() << Exec::name() << " has one instance alone";
+    std::vector<Caller<T, Exec>> callers;
+    for (int i = 0; i < threads; ++i) callers.emplace_back(i, algorithms, repeats);
+    Kokkos::fence();
+    on_host_threads(threads, [&](int i) {
+      const auto n = static_cast<std::size_t>(i);
+      callers[n].call_all(instances[n]);
+    });
+    for (const auto& caller : callers) caller.expect_right();
+  }
+
+ private:
+  const Watchdog m_watchdog{std::chrono::seconds(60)};
+};
+TYPED_TEST_SUITE(HostThreads, ValueConfigs, ConfigName);
+
+// The first test: in a process that runs this file alone nothing of the space has been called yet.
+TYPED_TEST(HostThreads, FirstCallsAtOnce) {
+  TestFixture::expect_right(
+      4,
+      {Algorithm::automatic, Algorithm::online, Algorithm::split_online, Algorithm::split_column},
+      1);
+}
+
+TYPED_TEST(HostThreads, Automatic) {
+  for (const int threads : {2, 4})
+    TestFixture::expect_right(threads, {Algorithm::automatic, Algorithm::online}, 50);
+}
+
+// Rows over teams, which meet in memory of their instance.
+TYPED_TEST(HostThreads, SplitOnline) {
+  for (const int threads : {2, 4})
+    TestFixture::expect_right(threads, {Algorithm::split_online}, 100);
+}
+
+TYPED_TEST(HostThreads, SplitColumn) {
+  for (const int threads : {2, 4})
+    TestFixture::expect_right(threads, {Algorithm::split_column}, 100);
+}
+
+TYPED_TEST(HostThreads, AllAlgorithms) {
+  TestFixture::expect_right(
+      4,
+      {Algorithm::automatic, Algorithm::split_online, Algorithm::online, Algorithm::split_column},
+      40);
+}
+
+/// Whether Kokkos lets several host threads use one instance, which all callers of the C interface
+/// without a stream do.
+template <class Exec>
+inline constexpr bool shares_instances = true;
+#ifdef KOKKOS_ENABLE_THREADS
+template <>
+inline constexpr bool shares_instances<Kokkos::Threads> = false;
+#endif
+
+class HostThreadsC : public ::testing::TestWithParam<int> {
+ protected:
+  /// Softmax of `count` rows of equal entries in the host's memory, and calls that are refused in
+  /// between: each thread has to find its own error.
+  static void call_and_check(int thread, int repeats) {
+    constexpr std::int64_t rows = 5, columns = 301;
+    const std::int64_t extents[] = {rows, columns};
+    for (int k = 0; k < repeats; ++k) {
+      std::vector<float> x(rows * columns, static_cast<float>(thread)), y(rows * columns, -1.0f);
+      const kokkossoftmax_tensor tx = {x.data(), KOKKOSSOFTMAX_FLOAT, 2, extents, nullptr};
+      const kokkossoftmax_tensor ty = {y.data(), KOKKOSSOFTMAX_FLOAT, 2, extents, nullptr};
+      kokkossoftmax_options options;
+      ASSERT_EQ(kokkossoftmax_options_init(&options), KOKKOSSOFTMAX_SUCCESS);
+      ASSERT_EQ(apply(tx, ty, options), KOKKOSSOFTMAX_SUCCESS) << kokkossoftmax_last_error();
+      for (const float value : y) ASSERT_NEAR(value, 1.0f / columns, 1e-8f);
+      options.axis = 10 + thread;
+      ASSERT_EQ(apply(tx, ty, options), KOKKOSSOFTMAX_INVALID_ARGUMENT);
+      ASSERT_NE(
+          std::string(kokkossoftmax_last_error()).find("axis = " + std::to_string(options.axis)),
+          std::string::npos)
+          << kokkossoftmax_last_error();
+    }
+  }
+
+ private:
+  static int apply(const kokkossoftmax_tensor& x, const kokkossoftmax_tensor& y,
+                   const kokkossoftmax_options& options) {
+    return kokkossoftmax_apply(KOKKOSSOFTMAX_SOFTMAX, KOKKOSSOFTMAX_HOST, nullptr, &x, &y,
+                               &options);
+  }
+
+  const Watchdog m_watchdog{std::chrono::seconds(60)};
+};
+
+TEST_P(HostThreadsC, OnOneInstance) {
+  if (!shares_instances<Kokkos::DefaultHostExecutionSpace>)
+    GTEST_SKIP() << Kokkos::DefaultHostExecutionSpace::name() << " is called by one thread alone";
+  on_host_threads(GetParam(), [](int thread) { call_and_check(thread, 200); });
+}
+INSTANTIATE_TEST_SUITE_P(HostThreads, HostThreadsC, ::testing::Values(2, 4));
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test

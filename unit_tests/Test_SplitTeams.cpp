@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The protocol of docs/split.md on the host: groups of several teams that run at one time, each
+// lane a thread. The test says which teams arrive before their group is closed and which ones are
+// late, and looks at what a launch leaves in the workspace. Every result is compared with the
+// reference.
+
+#include <gtest/gtest.h>
+
+#include <Schedule.hpp>
+#include <algorithm>
+#include <impl/KokkosSoftmax_Arguments.hpp>
+#include <random>
+#include <schedules/Split.hpp>
+#include <schedules/SplitColumn.hpp>
+#include <split/Planning.hpp>
+#include <support/Check.hpp>
+#include <support/ThreadTeams.hpp>
+#include <support/Watchdog.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+using KokkosSoftmax::Impl::Fill;
+using KokkosSoftmax::Impl::SplitPlan;
+using KokkosSoftmax::Impl::SplitWorkspace;
+
+/// What teams of ThreadSanitizer's builds may not do: a team that is left out of its group has read
+/// entries that the others overwrite meanwhile, and throws away what it made of them.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool late_teams_in_place = false;
+#else
+inline constexpr bool late_teams_in_place = true;
+#endif
+
+/// A workspace of the test's own, for so many teams that have so many rows at one time.
+class TestWorkspace {
+ public:
+  static constexpr std::uint32_t max_epoch = 0x7fffffffu;
+
+  TestWorkspace(int teams, int rows)
+      : m_groups(static_cast<std::size_t>(teams), 0u),
+        m_words(static_cast<std::size_t>(teams * rows * SplitWorkspace::words_per_team), 0u) {}
+
+  SplitWorkspace pointers() {
+    SplitWorkspace space;
+    space.finished = &m_finished;
+    space.epoch = &m_epoch;
+    space.claimed = &m_claimed;
+    space.groups = m_groups.data();
+    space.words = m_words.data();
+    space.all_words = static_cast<int>(m_words.size());
+    return space;
+  }
+
+  std::uint32_t epoch() const { return m_epoch; }
+  void set_epoch(std::uint32_t epoch) { m_epoch = epoch; }
+
+  // While a launch runs.
+  int finished() { return static_cast<int>(Kokkos::atomic_load(&m_finished)); }
+  int arrivals(int group) { return static_cast<int>(word_of(group) & 0xffffu); }
+  bool is_closed(int group) { return (word_of(group) & 0x80000000u) != 0u; }
+
+  /// Words with a message that each tag of [first, last] could belong to, as many as there are.
+  void fill_with_tags(std::uint32_t first, std::uint32_t last) {
+    std::uint32_t tag = first;
+    for (std::uint64_t& word : m_words) {
+      word = std::uint64_t(tag) << 32 | 0x40400000u;
+      tag = tag == last ? first : tag + 1;
+    }
+  }
+
+  bool words_are_cleared() const {
+    return std::all_of(m_words.begin(), m_words.end(), [](std::uint64_t w) { return w == 0u; });
+  }
+
+  /// What each launch has to leave behind, and the next one relies on.
+  void expect_ready() const {
+    EXPECT_EQ(m_finished, 0u);
+    EXPECT_EQ(m_claimed, 0u);
+    for (const std::uint32_t word : m_groups) EXPECT_EQ(word, 0u);
+    EXPECT_LE(m_epoch, max_epoch);
+    for (const std::uint64_t word : m_words) {
+      EXPECT_LE(word >> 32, m_epoch);
+      if (word >> 32 > m_epoch) return;
+    }
+  }
+
+ private:
+  std::uint32_t word_of(int group) {
+    return Kokkos::atomic_load(&m_groups[static_cast<std::size_t>(group)]);
+  }
+
+  std::uint32_t m_finished = 0, m_epoch = 0, m_claimed = 0;
+  std::vector<std::uint32_t> m_groups;
+  std::vector<std::uint64_t> m_words;
+};
+
+/// How the teams of a launch behave.
+struct Launch {
+  enum class Late { never, after_closing, after_all_others };
+
+  std::size_t count;    // rows
+  std::size_t columns;  // of a row
+  int groups;
+  int teams_per_row;
+  bool in_place = false;
+  std::uint32_t patience = 1u << 30;
+  /// Of a group: no team looks for the others before so many have arrived, and more are late. With
+  /// all of teams_per_row and no patience the group can't be closed.
+  int arrivals = 0;
+  Late late = Late::never;
+  int delays = 0;  // not 0: teams start after random ones
+  double scale = 1.0;
+};
+
+std::ostream& operator<<(std::ostream& out, const Launch& l) {
+  return out << l.count << " rows of " << l.columns << " columns, " << l.groups << " groups of "
+             << l.teams_per_row << " teams, " << (l.in_place ? "in place, " : "") << "patience "
+             << l.patience << ", " << l.arrivals << " arrivals, late " << static_cast<int>(l.late)
+             << ", delays " << l.delays << ", scale " << l.scale;
+}
+
+TeamGates gates_of(const Launch& l, TestWorkspace& workspace) {
+  using Late = Launch::Late;
+  TeamGates gates;
+  gates.before_start = [&l, &workspace](int rank) {
+    const int group = rank / l.teams_per_row, index = rank % l.teams_per_row;
+    if (l.delays != 0) {
+      std::minstd_rand random(static_cast<unsigned>(1000 * l.delays + rank));
+      for (int k = static_cast<int>(random() % 200); k > 0; --k) std::this_thread::yield();
+    }
+    if (l.late == Late::never || index < l.arrivals) return;
+    if (l.late == Late::after_closing) wait_until([&] { return workspace.is_closed(group); });
+    if (l.late == Late::after_all_others)
+      wait_until([&] { return workspace.finished() >= l.groups * l.arrivals; });
+  };
+  if (l.arrivals > 0)
+    gates.before_first_barrier = [&l, &workspace](int rank) {
+      wait_until([&] { return workspace.arrivals(rank / l.teams_per_row) >= l.arrivals; });
+      // The last team has arrived and is behind: the others look for it in vain and lose patience.
+      if (l.arrivals == l.teams_per_row && rank % l.teams_per_row == l.arrivals - 1)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    };
+  return gates;
+}
+
+/// A kernel of one of the kinds, as it is for the function and the type.
+template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel,
+          KokkosSoftmax::Impl::Operation operation_, class T>
+struct SplitTeamsConfig {
+  using value = T;
+  static constexpr auto operation = operation_;
+  template <class Shape>
+  using KernelOf = Kernel<ThreadTeams, KokkosSoftmax::Impl::ValueTypes<T>, operation_, Shape>;
+};
+
+struct SplitTeamsName {
+  template <class C>
+  static std::string GetName(int) {
+    using K = typename C::template KernelOf<KokkosSoftmax::Impl::Shape<1, 4, 4, 1, Fill::scalar>>;
+    const std::string kind = K::most_rows > 1     ? "column"
+                             : K::one_row_a_group ? "once"
+                             : K::holds_shares    ? "held"
+                                                  : "online";
+    const char* function = C::operation == KokkosSoftmax::Impl::Operation::softmax ? "softmax"
+                           : C::operation == KokkosSoftmax::Impl::Operation::log_softmax
+                               ? "log_softmax"
+                               : "logsumexp";
+    return kind + "_" + function + "_" + (sizeof(typename C::value) == 4 ? "float" : "double");
+  }
+};
+
+template <class C>
+class SplitTeams : public ::testing::Test {
+ protected:
+  using T = typename C::value;
+  using V = KokkosSoftmax::Impl::ValueTypes<T>;
+  using Host = Kokkos::DefaultHostExecutionSpace;
+  using Late = Launch::Late;
+
+  static constexpr bool is_column =
+      C::template KernelOf<KokkosSoftmax::Impl::Shape<1, 4, 4, 1, Fill::scalar>>::most_rows > 1;
+  static constexpr bool one_row_a_group =
+      C::template KernelOf<KokkosSoftmax::Impl::Shape<1, 4, 4, 1, Fill::scalar>>::one_row_a_group;
+  static constexpr Function function =
+      C::operation == KokkosSoftmax::Impl::Operation::softmax       ? Function::softmax
+      : C::operation == KokkosSoftmax::Impl::Operation::log_softmax ? Function::log_softmax
+                                                                    : Function::logsumexp;
+  static constexpr bool can_be_in_place = function != Function::logsumexp;
+
+  /// One thread of four lanes, and two of two: the states of a team's threads are merged, too.
+  using OneThread = std::conditional_t<
+      is_column, KokkosSoftmax::Impl::Shape<1, 4, 8, 1, Fill::scalar, 1, 4>,
+      KokkosSoftmax::Impl::Shape<1, 4, 2, KokkosSoftmax::Impl::widest<T>, Fill::guarded>>;
+  using TwoThreads =
+      std::conditional_t<is_column, KokkosSoftmax::Impl::Shape<2, 2, 8, 1, Fill::scalar, 1, 4>,
+                         KokkosSoftmax::Impl::Shape<2, 2, 4, 2, Fill::edges>>;
+
+  template <class Shape>
+  static constexpr std::size_t tile = Shape::threads* Shape::lanes* Shape::items* Shape::width;
+  /// Of a row that fills the tiles of so many members but for a bit.
+  template <class Shape>
+  static constexpr std::size_t columns_for(std::size_t members) {
+    return members * tile<Shape> - (Shape::fill == Fill::guarded ? Shape::width : 1);
+  }
+
+  template <class Shape>
+  static TestWorkspace make_workspace(int teams) {
+    return {teams, C::template KernelOf<Shape>::most_rows};
+  }
+
+  /// One launch. The rest of the workspace is that of earlier launches, or none.
+  template <class Shape>
+  static void expect_right(const Launch& l, TestWorkspace& workspace) {
+    using K = typename C::template KernelOf<Shape>;
+    const auto rows = normal_rows<T>(l.count, l.columns);
+    const Case c{.function = function,
+                 .extents = is_column ? Extents{l.columns, l.count} : Extents{l.count, l.columns},
+                 .options = {.axis = is_column ? 0 : 1, .scale = l.scale}};
+    Field<T, Host> x(place_right(c.extents)), y(place_right(c.y_extents()));
+    x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
+    const SplitPlan plan = plan_of<Shape>(l);
+    const K kernel{
+        KokkosSoftmax::Impl::KernelArguments<V>(problem_of(c, x, l.in_place ? x : y), c.options),
+        workspace.pointers(), plan};
+    const std::uint32_t epoch = workspace.epoch();
+    run_teams(kernel, l.groups * l.teams_per_row, Shape::threads, Shape::lanes,
+              K::scratch_bytes(plan), gates_of(l, workspace));
+    EXPECT_TRUE(check_output(c, rows, reference(rows, l.scale), l.in_place ? x : y)) << l;
+    workspace.expect_ready();
+    // The tags of the launch are those of its rounds, one per row at most and one to close.
+    const std::uint32_t next = epoch + plan.rows + 1;
+    const bool wraps = next > TestWorkspace::max_epoch;
+    EXPECT_EQ(workspace.epoch(), wraps ? 0u : next) << l;
+    EXPECT_TRUE(!wraps || workspace.words_are_cleared()) << l;
+  }
+
+  /// The same in a new workspace.
+  template <class Shape>
+  static void expect_right(const Launch& l) {
+    TestWorkspace workspace = make_workspace<Shape>(l.groups * l.teams_per_row);
+    expect_right<Shape>(l, workspace);
+  }
+
+  /// body(launch) with what the kernel can serve: rows (panels of them) for one group and for two,
+  /// a few more, and so many that groups claim some; shares of one tile, of two, and none for most
+  /// of the teams; in place and not.
+  template <class Shape, class Body>
+  static void for_each_problem(int teams_per_row, const Body& body) {
+    const std::size_t few = Shape::fill == Fill::guarded ? Shape::width : 1;
+    const std::size_t all = columns_for<Shape>(static_cast<std::size_t>(teams_per_row));
+    const struct {
+      std::size_t columns, panels;
+    } problems[] = {{all, 1}, {all, 2}, {all, 3}, {all, 9}, {2 * all, 9}, {few, 3}};
+    int number = teams_per_row;
+    for (const auto& [columns, panels] : problems) {
+      if (one_row_a_group && (panels > 2 || columns != all)) continue;
+      // the last panel of several is smaller
+      const std::size_t most_rows = C::template KernelOf<Shape>::most_rows;
+      const std::size_t count = panels * most_rows - (panels > 1 && is_column ? 1 : 0);
+      body(Launch{.count = count,
+                  .columns = columns,
+                  .groups = panels == 1 ? 1 : 2,
+                  .teams_per_row = teams_per_row,
+                  .in_place = can_be_in_place && ++number % 2 == 0});
+    }
+  }
+
+ private:
+  template <class Shape>
+  static SplitPlan plan_of(const Launch& l) {
+    using KokkosSoftmax::Impl::divide_up;
+    using K = typename C::template KernelOf<Shape>;
+    const auto count = static_cast<std::int64_t>(l.count);
+    SplitPlan plan;
+    plan.groups = l.groups;
+    plan.teams_per_row = l.teams_per_row;
+    if (is_column)
+      plan.panel = KokkosSoftmax::Impl::make_panel(
+          {.neighbours = count,
+           .contiguous = true,
+           .entry_bytes = sizeof(T),
+           .most_rows = K::most_rows,
+           .slots = Shape::rows_per_thread * Shape::threads * Shape::lanes,
+           .max_teams = l.groups * l.teams_per_row});
+    plan.chunks_per_team =
+        divide_up(divide_up(static_cast<std::int64_t>(l.columns), std::int64_t(Shape::width)),
+                  std::int64_t(l.teams_per_row));
+    plan.rows = static_cast<std::uint32_t>(divide_up(count, std::int64_t(plan.panel.rows)));
+    plan.patience = l.patience;
+    return plan;
+  }
+
+  static auto problem_of(const Case& c, const Field<T, Host>& x, const Field<T, Host>& y) {
+    using L = Kokkos::LayoutRight;
+    using KokkosSoftmax::Impl::strided_array;
+    constexpr int y_rank = function == Function::logsumexp ? 1 : 2;
+    return KokkosSoftmax::Impl::make_row_problem(strided_array(x.template view<L, 2, const T>()),
+                                                 strided_array(y.template view<L, y_rank>()),
+                                                 c.options.axis);
+  }
+
+  const Watchdog m_watchdog{std::chrono::seconds(120)};
+};
+
+using SplitTeamsConfigs =
+    ::testing::Types<SplitTeamsConfig<KokkosSoftmax::Impl::SplitOnceKernel,
+                                      KokkosSoftmax::Impl::Operation::softmax, float>,
+                     SplitTeamsConfig<KokkosSoftmax::Impl::SplitOnceKernel,
+                                      KokkosSoftmax::Impl::Operation::log_softmax, double>,
+                     SplitTeamsConfig<KokkosSoftmax::Impl::SplitHeldKernel,
+                                      KokkosSoftmax::Impl::Operation::softmax, double>,
+                     SplitTeamsConfig<KokkosSoftmax::Impl::SplitHeldKernel,
+                                      KokkosSoftmax::Impl::Operation::log_softmax, float>,
+                     SplitTeamsConfig<KokkosSoftmax::Impl::SplitOnlineKernel,
+                                      KokkosSoftmax::Impl::Operation::softmax, float>,
+                     SplitTeamsConfig<KokkosSoftmax::Impl::SplitOnlineKernel,
+                                      KokkosSoftmax::Impl::Operation::logsumexp, double>,
+                     SplitTeamsConfig<KokkosSoftmax::Impl::SplitColumnKernel,
+                                      KokkosSoftmax::Impl::Operation::softmax, double>,
+                     SplitTeamsConfig<KokkosSoftmax::Impl::SplitColumnKernel,
+                                      KokkosSoftmax::Impl::Operation::logsumexp, float>>;
+TYPED_TEST_SUITE(SplitTeams, SplitTeamsConfigs, SplitTeamsName);
+
+TYPED_TEST(SplitTeams, CompleteGroups) {
+  const auto check = [&]<class Shape>(std::type_identity<Shape>) {
+    for (const int members : {1, 2, 3, 4})
+      TestFixture::template for_each_problem<Shape>(
+          members, [](const Launch& l) { TestFixture::template expect_right<Shape>(l); });
+  };
+  check(std::type_identity<typename TestFixture::OneThread>{});
+  check(std::type_identity<typename TestFixture::TwoThreads>{});
+}
+
+// Whoever loses patience finds that all have arrived, and goes on waiting.
+TYPED_TEST(SplitTeams, CompleteGroupsCannotBeClosed) {
+  using Shape = typename TestFixture::OneThread;
+  for (const int members : {2, 4})
+    TestFixture::template for_each_problem<Shape>(members, [&](Launch l) {
+      l.patience = 0;
+      l.arrivals = members;
+      TestFixture::template expect_right<Shape>(l);
+    });
+}
+
+// All numbers of members that a group can be closed with. The others start when it is closed, or
+// when nobody else is there any more: then they are the ones that prepare the next launch.
+TYPED_TEST(SplitTeams, ClosedGroups) {
+  using Late = typename TestFixture::Late;
+  const auto check = [&]<class Shape>(std::type_identity<Shape>) {
+    for (const int members : {1, 2, 3})
+      for (const Late late : {Late::after_closing, Late::after_all_others})
+        TestFixture::template for_each_problem<Shape>(4, [&](Launch l) {
+          l.in_place = l.in_place && (late_teams_in_place || late == Late::after_all_others);
+          l.patience = 0;
+          l.arrivals = members;
+          l.late = late;
+          TestFixture::template expect_right<Shape>(l);
+        });
+  };
+  check(std::type_identity<typename TestFixture::OneThread>{});
+  check(std::type_identity<typename TestFixture::TwoThreads>{});
+}
+
+// Which groups are closed, and with whom, is chance: the results are right all the same. Launch
+// after launch on one workspace, of other shapes and other data.
+TYPED_TEST(SplitTeams, ManyLaunchesOnOneWorkspace) {
+  using Shape = typename TestFixture::OneThread;
+  TestWorkspace workspace = TestFixture::template make_workspace<Shape>(8);
+  int launch = 0;
+  for (int pass = 0; pass < 2; ++pass)
+    for (const int members : {4, 3, 1, 2})
+      TestFixture::template for_each_problem<Shape>(members, [&](Launch l) {
+        l.in_place = l.in_place && late_teams_in_place;
+        constexpr std::uint32_t patiences[] = {1u << 30, 0, 1, 3, 20};
+        l.patience = patiences[launch % 5];
+        l.delays = ++launch;
+        l.scale = 0.25 * (launch % 7 + 1);
+        TestFixture::template expect_right<Shape>(l, workspace);
+      });
+}
+
+// Tags come round after 2^31 rows: what has one that comes again is cleared before.
+TYPED_TEST(SplitTeams, EpochComesRound) {
+  using Shape = typename TestFixture::OneThread;
+  using Late = typename TestFixture::Late;
+  for (const std::uint32_t before : {0u, 1u, 2u, 3u, 8u}) {
+    TestWorkspace workspace = TestFixture::template make_workspace<Shape>(8);
+    workspace.fill_with_tags(1, 40);  // of the launches after that
+    workspace.set_epoch(TestWorkspace::max_epoch - before);
+    int launch = 0;
+    for (int pass = 0; pass < 2; ++pass)
+      TestFixture::template for_each_problem<Shape>(4, [&](Launch l) {
+        if (++launch % 3 == 0) {
+          l.patience = 0;
+          l.arrivals = 2;
+          l.late = Late::after_closing;
+          l.in_place = l.in_place && late_teams_in_place;
+        }
+        l.scale = 0.25 * (launch % 7 + 1);
+        TestFixture::template expect_right<Shape>(l, workspace);
+      });
+    EXPECT_LT(workspace.epoch(), 1000u) << "no launch was beyond the last epoch";
+  }
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test
