@@ -22,6 +22,7 @@ namespace KokkosSoftmax::Test {
 namespace {
 
 using KokkosSoftmax::Impl::Fill;
+using KokkosSoftmax::Impl::LaunchWord;
 using KokkosSoftmax::Impl::SplitPlan;
 using KokkosSoftmax::Impl::SplitWorkspace;
 
@@ -44,17 +45,18 @@ class TestWorkspace {
 
   SplitWorkspace pointers() {
     SplitWorkspace space;
+    space.launches = &m_launches;
     space.finished = &m_finished;
-    space.epoch = &m_epoch;
     space.claimed = &m_claimed;
     space.groups = m_groups.data();
     space.words = m_words.data();
     space.all_words = static_cast<int>(m_words.size());
+    space.launch = ++m_launch;
     return space;
   }
 
-  std::uint32_t epoch() const { return m_epoch; }
-  void set_epoch(std::uint32_t epoch) { m_epoch = epoch; }
+  std::uint32_t epoch() const { return LaunchWord(m_launches).epoch; }
+  void set_epoch(std::uint32_t epoch) { m_launches = LaunchWord::of(m_launch, epoch); }
 
   // While a launch runs.
   int finished() { return static_cast<int>(Kokkos::atomic_load(&m_finished)); }
@@ -78,11 +80,12 @@ class TestWorkspace {
   void expect_ready() const {
     EXPECT_EQ(m_finished, 0u);
     EXPECT_EQ(m_claimed, 0u);
+    EXPECT_EQ(LaunchWord(m_launches).done, m_launch);
     for (const std::uint32_t word : m_groups) EXPECT_EQ(word, 0u);
-    EXPECT_LE(m_epoch, max_epoch);
+    EXPECT_LE(epoch(), max_epoch);
     for (const std::uint64_t word : m_words) {
-      EXPECT_LE(word >> 32, m_epoch);
-      if (word >> 32 > m_epoch) return;
+      EXPECT_LE(word >> 32, epoch());
+      if (word >> 32 > epoch()) return;
     }
   }
 
@@ -91,7 +94,8 @@ class TestWorkspace {
     return Kokkos::atomic_load(&m_groups[static_cast<std::size_t>(group)]);
   }
 
-  std::uint32_t m_finished = 0, m_epoch = 0, m_claimed = 0;
+  std::uint64_t m_launches = 0;
+  std::uint32_t m_finished = 0, m_claimed = 0, m_launch = 0;
   std::vector<std::uint32_t> m_groups;
   std::vector<std::uint64_t> m_words;
 };

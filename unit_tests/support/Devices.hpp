@@ -10,7 +10,7 @@ namespace KokkosSoftmax::Test {
 template <class Exec>
 bool has_clusters([[maybe_unused]] const Exec& exec) {
   if constexpr (KokkosSoftmax::Impl::is_cuda<Exec>)
-    return exec.cuda_device_prop().major >= 9;
+    return KokkosSoftmax::Impl::device_properties(exec).major >= 9;
   else
     return false;
 }
