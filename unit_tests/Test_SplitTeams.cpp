@@ -301,7 +301,7 @@ class SplitTeams : public ::testing::Test {
                                                  c.options.axis);
   }
 
-  const Watchdog m_watchdog{std::chrono::seconds(120)};
+  const Watchdog m_watchdog{std::chrono::seconds(300)};
 };
 
 using SplitTeamsConfigs =
