@@ -9,6 +9,8 @@ include("${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxPython.cmake")
 
 option(KokkosSoftmax_BOOTSTRAP_CUDA "Bootstrap a Kokkos with CUDA" OFF)
 option(KokkosSoftmax_BOOTSTRAP_DEBUG_BOUNDS_CHECK "Bootstrap a Kokkos that checks View bounds" OFF)
+option(KokkosSoftmax_BOOTSTRAP_SANITIZE_THREAD
+  "Bootstrap a Kokkos for ThreadSanitizer: compiled with it, and with Threads in place of OpenMP, whose runtime it doesn't know" OFF)
 set(KokkosSoftmax_BOOTSTRAP_HOST_ARCH "NATIVE" CACHE STRING
     "Host architecture of the bootstrapped Kokkos: Kokkos_ARCH_<value>=ON (empty: the compiler's default)")
 set(KokkosSoftmax_BOOTSTRAP_GPU_ARCH "HOPPER90" CACHE STRING
@@ -50,6 +52,8 @@ function(_kokkossoftmax_probe result)
     set(why "it lacks CUDA")
   elseif(KokkosSoftmax_BOOTSTRAP_DEBUG_BOUNDS_CHECK AND NOT "DEBUG_BOUNDS_CHECK" IN_LIST options)
     set(why "it doesn't check bounds")
+  elseif(KokkosSoftmax_BOOTSTRAP_SANITIZE_THREAD)
+    set(why "it may not be compiled with ThreadSanitizer")
   endif()
   if(why)
     message(STATUS "Not using the Kokkos in ${found}: ${why} (force it with -DKokkos_ROOT=DIR)")
@@ -139,7 +143,17 @@ function(kokkossoftmax_bootstrap kokkos_dir kernels_dir)
   set(common "cmake.build-type=Release"
     "cmake.define.CMAKE_CXX_STANDARD=20"
     "cmake.define.CMAKE_POSITION_INDEPENDENT_CODE=ON")
-  set(settings "cmake.define.Kokkos_ENABLE_OPENMP=ON")
+  if(KokkosSoftmax_BOOTSTRAP_SANITIZE_THREAD)
+    if(KokkosSoftmax_BOOTSTRAP_CUDA)
+      message(FATAL_ERROR "KokkosSoftmax_BOOTSTRAP_SANITIZE_THREAD and KokkosSoftmax_BOOTSTRAP_CUDA are both ON "
+        "(ThreadSanitizer can't follow CUDA); turn one OFF.")
+    endif()
+    set(name tsan)
+    list(APPEND common "cmake.define.CMAKE_CXX_FLAGS=-fsanitize=thread -g")
+    set(settings "cmake.define.Kokkos_ENABLE_THREADS=ON")
+  else()
+    set(settings "cmake.define.Kokkos_ENABLE_OPENMP=ON")
+  endif()
   if(KokkosSoftmax_BOOTSTRAP_HOST_ARCH)
     list(APPEND settings "cmake.define.Kokkos_ARCH_${KokkosSoftmax_BOOTSTRAP_HOST_ARCH}=ON")
   endif()
