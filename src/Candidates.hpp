@@ -23,6 +23,7 @@
 #include <schedules/Split.hpp>
 #include <schedules/SplitColumn.hpp>
 #include <schedules/Subgroup.hpp>
+#include <span>
 #include <split/Planning.hpp>
 #include <split/Workspaces.hpp>
 #include <type_traits>
@@ -350,6 +351,33 @@ constexpr bool are_distinct(const List& list) {
       if (list[a].schedule == list[b].schedule) return false;
   return true;
 }
+
+/// Which candidates of a list have an algorithm, in their order: a call asks for several
+/// algorithms, and the whole list takes longer to look through than the launch of a small kernel.
+template <std::size_t size>
+class CandidatesByAlgorithm {
+ public:
+  template <class List>
+  explicit constexpr CandidatesByAlgorithm(const List& list) {
+    for (int algorithm = 0, count = 0; algorithm < algorithms; ++algorithm) {
+      for (int c = 0; c < static_cast<int>(size); ++c)
+        if (static_cast<int>(list[c].schedule.algorithm) == algorithm) m_number[count++] = c;
+      m_end[algorithm] = count;
+    }
+  }
+
+  constexpr std::span<const int> of(Algorithm algorithm) const {
+    const auto a = static_cast<std::size_t>(algorithm);
+    const std::size_t begin = a == 0 ? 0 : static_cast<std::size_t>(m_end[a - 1]);
+    return {m_number.data() + begin, static_cast<std::size_t>(m_end[a]) - begin};
+  }
+
+ private:
+  static constexpr int algorithms = static_cast<int>(last_algorithm) + 1;
+
+  std::array<int, size> m_number{};
+  std::array<int, algorithms> m_end{};
+};
 
 }  // namespace KokkosSoftmax::Impl
 

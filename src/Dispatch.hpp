@@ -70,6 +70,7 @@ class Dispatch {
  private:
   static constexpr const auto& list = candidates<Exec, V, operation>;
   static_assert(are_distinct(list));
+  static constexpr CandidatesByAlgorithm<list.size()> by_algorithm{list};
   static constexpr int none = -1;
 
   /// The first line that applies to the problem and serves it.
@@ -216,10 +217,9 @@ class Dispatch {
   /// get the last one that meets them in the best way.
   int first_of(Algorithm algorithm, Use use) const {
     int last = none;
-    for (int c = 0; c < static_cast<int>(list.size()); ++c) {
+    for (const int c : by_algorithm.of(algorithm)) {
       const Schedule& schedule = list[c].schedule;
-      if (schedule.algorithm != algorithm || list[c].use != use || !list[c].serves(m_call))
-        continue;
+      if (list[c].use != use || !list[c].serves(m_call)) continue;
       if (last != none && list[last].schedule.fill != schedule.fill) break;
       last = c;
       if (algorithm != Algorithm::column || holds_column(c)) break;
