@@ -31,7 +31,7 @@ namespace KokkosSoftmax {
 /// \tparam X        a Kokkos::View
 /// \tparam L        a Kokkos::View, of rank 0 where x has rank 1
 /// \param exec     execution space instance; the call only enqueues work on it: no fence, no other
-///                 instance, no allocation but a workspace at the first wide row on a stream
+///                 instance, no allocation except a workspace at the first wide row on a stream
 /// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
 /// \param lse      View of x's value type, or of float where x is of a half type; has x's extents
 ///                 without the axis, and must not overlap x

@@ -33,7 +33,7 @@ namespace KokkosSoftmax {
 /// \tparam X        a Kokkos::View
 /// \tparam Y        a Kokkos::View
 /// \param exec     execution space instance; the call only enqueues work on it: no fence, no other
-///                 instance, no allocation but a workspace at the first wide row on a stream
+///                 instance, no allocation except a workspace at the first wide row on a stream
 /// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
 /// \param y        View of the extents and value type of x, or of float where x is of a half type;
 ///                 may be x itself, and may not overlap it in any other way

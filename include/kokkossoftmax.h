@@ -191,8 +191,9 @@ KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_space_name(int space);
 ///         KOKKOSSOFTMAX_FAILURE the data of y are undefined
 ///
 /// The first call with a stream makes a Kokkos instance of it, which takes a millisecond or so and
-/// waits for the GPU; the instance is kept. Call kokkossoftmax_release_stream() before you destroy
-/// the stream.
+/// waits for the GPU; the instance is kept. So it can't be the first call if the stream is being
+/// captured into a graph: call kokkossoftmax_fence() with the stream before (docs/graphs.md). Call
+/// kokkossoftmax_release_stream() before you destroy the stream.
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_apply(int operation, int space, void* stream,
                                              const kokkossoftmax_tensor* x,
                                              const kokkossoftmax_tensor* y,
@@ -205,9 +206,9 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_apply(int operation, int space, void* str
 /// \return kokkossoftmax_status
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_fence(int space, void* stream);
 
-/// Waits for the work on the stream and gives back the execution space instance that is kept for
-/// it; the stream itself stays. Does nothing for a stream that no call got. What is left, and a
-/// workspace for rows that were split over teams, is given back when Kokkos finalizes.
+/// Waits for the work on the stream and gives back what is kept for it: the execution space
+/// instance, and the workspaces for rows that were split over teams. The stream itself stays. Does
+/// nothing for a stream that no call got. What is left is given back when Kokkos finalizes.
 ///
 /// \param space   kokkossoftmax_space
 /// \param stream  as for kokkossoftmax_apply()
