@@ -15,9 +15,11 @@ void begin_kernel(const char* label, std::uint32_t device, std::uint64_t*) {
 void push_region(const char* label) { current->regions.push_back(label); }
 
 void begin_fence(const char* label, std::uint32_t, std::uint64_t*) {
-  // Kokkos fences before each callback for the tool's sake.
+  // Kokkos fences before each callback for the tool's sake, and Kokkos::Threads in each launch.
   const std::string name = label;
-  if (name.find("Tool Fence") == std::string::npos) current->fences.push_back(name);
+  if (name.find("Tool Fence") != std::string::npos) return;
+  if (name.find("Kokkos::ThreadsInternal::fence") != std::string::npos) return;
+  current->fences.push_back(name);
 }
 
 void allocate(Kokkos_Profiling_SpaceHandle, const char* label, const void*, std::uint64_t bytes) {
