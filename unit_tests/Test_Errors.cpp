@@ -201,6 +201,8 @@ TYPED_TEST(Errors, MoreElementsThanCanBeCounted) {
   for (const auto& [extent, text] : cases) {
     const auto x =
         strided_view<const T, Exec>(memory.data(), extent[0], 0, extent[1], 0, extent[2], 0);
+    if (x.extent(0) != extent[0] || x.extent(1) != extent[1] || x.extent(2) != extent[2])
+      GTEST_SKIP() << "the extents of this Kokkos' Views have 32 bits";
     const auto y =
         strided_view<T, Exec>(memory.data() + 100, extent[0], 0, extent[1], 0, extent[2], 0);
     const auto lse = strided_view<T, Exec>(memory.data() + 100, extent[0], 0, extent[1], 0);

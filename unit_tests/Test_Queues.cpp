@@ -48,6 +48,7 @@ TYPED_TEST(Queues, PerThreadStreams) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([] {
+      expect_cuda(cudaSetDevice(Kokkos::Cuda{}.cuda_device()));  // Kokkos asks for a context
       const Kokkos::Cuda exec(cudaStreamPerThread);
       for (const Options& options : {Options{.axis = 1, .algorithm = Algorithm::split_online},
                                      Options{.axis = 1, .algorithm = Algorithm::split},

@@ -46,7 +46,8 @@ inline bool is_of_current_device(cudaStream_t stream) {
 
 /// A number that no other stream of the process has had. Not the handle: cudaStreamPerThread is one
 /// handle for a stream per thread, cudaStreamLegacy one for a stream per device, and the handle of
-/// a destroyed stream comes back.
+/// a destroyed stream comes back. Not for a stream that is being captured, whose capture would end
+/// with an error.
 inline std::uint64_t stream_number(cudaStream_t stream) {
 #if CUDART_VERSION >= 12000
   unsigned long long number = 0;
@@ -58,12 +59,19 @@ inline std::uint64_t stream_number(cudaStream_t stream) {
   return reinterpret_cast<std::uint64_t>(stream);
 }
 
-/// The calling thread's queue of a stream that has no instance yet.
+/// The calling thread's queue of a stream that has no instance yet. Makes the thread's current
+/// device ready, which a new thread's isn't.
 inline QueueId queue_of_stream(cudaStream_t stream) {
   int device = 0;
-  if (is_of_current_device(stream)) cudaGetDevice(&device);
+  if (is_of_current_device(stream)) {
+    cudaGetDevice(&device);
+    cudaSetDevice(device);
+  }
   return {device, stream_number(stream)};
 }
+
+/// Whether the handle stands for another stream in each thread.
+inline bool is_of_thread(cudaStream_t stream) { return stream == cudaStreamPerThread; }
 #endif
 
 #if defined(KOKKOS_ENABLE_HIP)
@@ -75,6 +83,8 @@ inline std::uint64_t stream_number(hipStream_t stream) {
 }
 
 inline QueueId queue_of_stream(hipStream_t stream) { return {0, stream_number(stream)}; }
+
+inline bool is_of_thread(hipStream_t stream) { return stream == hipStreamPerThread; }
 #endif
 
 /// The queue that a launch on the instance by the calling thread goes to.

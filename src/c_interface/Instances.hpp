@@ -13,7 +13,9 @@
 #include <map>
 #include <mutex>
 #include <split/Workspaces.hpp>
+#include <thread>
 #include <type_traits>
+#include <utility>
 
 namespace KokkosSoftmax::Impl {
 
@@ -53,14 +55,11 @@ class Instances {
 
   Exec get(const char* function, void* handle) {
     const auto stream = static_cast<Stream>(handle);
-    const QueueId queue = queue_of_stream(stream);
     const std::lock_guard lock(m_mutex);
+    if (is_captured(stream)) return known_instance(function, handle);
+    const QueueId queue = m_known[key_of(handle)] = queue_of_stream(stream);
     if (const auto found = m_instances.find(queue); found != m_instances.end())
       return found->second;
-    if (is_captured(stream))
-      throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT, function, ": stream = ", handle,
-                   " is being captured (what the library keeps for a stream can't be made "
-                   "meanwhile): call kokkossoftmax_fence() with this stream before the capture");
     if (!m_hooked) {
       push_finalize_hook([this] { clear(); });
       m_hooked = true;
@@ -70,6 +69,7 @@ class Instances {
 
   void release(void* handle) {
     const std::lock_guard lock(m_mutex);
+    m_known.erase(key_of(handle));
     const auto found = m_instances.find(queue_of_stream(static_cast<Stream>(handle)));
     if (found == m_instances.end()) return;
     found->second.fence("kokkossoftmax_release_stream");
@@ -78,13 +78,34 @@ class Instances {
   }
 
  private:
+  /// A handle, and the thread if it stands for a stream of the thread's.
+  using Key = std::pair<void*, std::thread::id>;
+
+  static Key key_of(void* handle) {
+    return {handle, is_of_thread(static_cast<Stream>(handle)) ? std::this_thread::get_id()
+                                                              : std::thread::id{}};
+  }
+
+  /// A captured stream can't be asked for its number: the instance that its handle had last.
+  Exec known_instance(const char* function, void* handle) const {
+    const auto known = m_known.find(key_of(handle));
+    const auto found = known == m_known.end() ? m_instances.end() : m_instances.find(known->second);
+    if (found == m_instances.end())
+      throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT, function, ": stream = ", handle,
+                   " is being captured (what the library keeps for a stream can't be made "
+                   "meanwhile): call kokkossoftmax_fence() with this stream before the capture");
+    return found->second;
+  }
+
   void clear() {
     const std::lock_guard lock(m_mutex);
     m_instances.clear();
+    m_known.clear();
   }
 
   std::mutex m_mutex;
   std::map<QueueId, Exec> m_instances;
+  std::map<Key, QueueId> m_known;
   bool m_hooked = false;
 };
 

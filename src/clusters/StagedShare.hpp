@@ -153,7 +153,7 @@ class StagedShare {
   KOKKOS_FORCEINLINE_FUNCTION void sum_pairs(const KernelArguments<V>& arguments, int rank, int end,
                                              OnlineSum<Exp, T>& sum) const {
     const auto pairs = pairs_of(rank, end);
-    sum.raise_to(pairs.largest(arguments));
+    sum.raise_to(larger(sum.max(), pairs.largest(arguments)));
     const T scale = arguments.scale;
     const T reference = sum.reference();
     if constexpr (gives_halfs)

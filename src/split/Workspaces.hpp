@@ -114,7 +114,12 @@ class SplitWorkspaces {
     Memory(const Exec& exec, const Kind& kind_, const WorkspaceLayout& layout_)
         : kind(kind_),
           layout(layout_),
-          bytes(Kokkos::view_alloc(exec, "KokkosSoftmax::split workspace"), layout_.bytes()) {}
+          // An initialized View would keep a copy of the instance, beyond the life of its stream.
+          bytes(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
+                                   "KokkosSoftmax::split workspace"),
+                layout_.bytes()) {
+      Kokkos::deep_copy(exec, bytes, static_cast<unsigned char>(0));
+    }
 
     SplitWorkspace workspace() const { return layout.at(bytes.data(), launches); }
 
