@@ -30,12 +30,12 @@ bool must_serve(Algorithm algorithm, Function function, std::size_t columns, boo
     case Algorithm::packed:
       return packs && !strided && columns <= (on_host ? 64 : 33);
     case Algorithm::split:
-      return !strided && function != Function::logsumexp && (!on_host || columns <= 16);
+      return !strided && function != Function::logsumexp && columns <= (on_host ? 16 : 1000000);
     case Algorithm::split_online:
       return !strided;
     case Algorithm::cluster:
       return has_clusters(typename C::exec{}) && packs && !strided &&
-             function != Function::logsumexp;
+             function != Function::logsumexp && columns <= 150000;
     case Algorithm::subgroup:
       return !strided && columns <= (on_host ? 16 : 33);
     case Algorithm::fused_registers:
