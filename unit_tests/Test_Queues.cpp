@@ -126,6 +126,7 @@ class DeviceArray {
   explicit DeviceArray(const std::vector<T>& values) : m_size(values.size()) {
     expect_cuda(cudaMalloc(&m_data, m_size * sizeof(T)));
     expect_cuda(cudaMemcpy(m_data, values.data(), m_size * sizeof(T), cudaMemcpyHostToDevice));
+    expect_cuda(cudaDeviceSynchronize());  // the copy may return before the data are there
   }
   ~DeviceArray() { cudaFree(m_data); }
   DeviceArray(const DeviceArray&) = delete;
