@@ -76,7 +76,7 @@ TYPED_TEST(Graphs, ReplayBesideEagerCalls) {
     TestFixture::replay_beside_eager_calls(options, 2000);
 }
 
-// The library's choice for all kinds of shapes, captured before and after an eager call.
+// The library's choice for all kinds of shapes. No call is made before the capture.
 TYPED_TEST(Graphs, EveryShape) {
   const StreamInstance a, b;
   for (const int axis : {0, 1})

@@ -70,7 +70,6 @@ TYPED_TEST(Queues, ManyStreams) {
 TYPED_TEST(Queues, ReleaseFreesTheWorkspace) {
   cudaStream_t stream = nullptr;
   expect_cuda(cudaStreamCreate(&stream));
-  const auto& sample = normal_sample<float>(3, 40003);
   const Kokkos::View<float**, Kokkos::LayoutRight, Kokkos::CudaSpace> x("x", 3, 40003),
       y("y", 3, 40003);
   const std::int64_t extents[] = {3, 40003};
@@ -89,7 +88,6 @@ TYPED_TEST(Queues, ReleaseFreesTheWorkspace) {
   EXPECT_EQ(TestFixture::workspaces().count(), with - 1);
   EXPECT_LE(with, before + 1);
   cudaStreamDestroy(stream);
-  (void)sample;
 }
 
 // Making an instance isn't possible while its stream is being captured.

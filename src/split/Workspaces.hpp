@@ -51,11 +51,13 @@ class SplitWorkspaces {
 
    private:
     friend SplitWorkspaces;
-    explicit Lease(const SplitWorkspace& workspace) : m_workspace(workspace) {}
+    explicit Lease(const SplitWorkspace& workspace, std::unique_lock<std::mutex> enqueuing = {})
+        : m_workspace(workspace), m_enqueuing(std::move(enqueuing)) {}
     explicit Lease(std::unique_ptr<Memory> borrowed)
         : m_workspace(borrowed->workspace()), m_borrowed(std::move(borrowed)) {}
 
     SplitWorkspace m_workspace;
+    std::unique_lock<std::mutex> m_enqueuing;  // of the queue's workspace
     std::unique_ptr<Memory> m_borrowed;
   };
 
@@ -69,7 +71,7 @@ class SplitWorkspaces {
     if constexpr (is_synchronous<Exec>)
       return Lease(borrow<panel>(exec));
     else
-      return Lease(of_queue<panel>(exec, 1));
+      return lease_of_queue<panel>(exec);
   }
 
   /// Makes what a later lease needs, so that it doesn't allocate.
@@ -78,8 +80,10 @@ class SplitWorkspaces {
     if (is_capturing(exec)) return;
     if constexpr (is_synchronous<Exec>)
       take_back(borrow<panel>(exec));
-    else
-      of_queue<panel>(exec, 0);
+    else {
+      const std::lock_guard lock(m_mutex);
+      of_queue<panel>(exec);
+    }
   }
 
   /// Frees what belongs to the instance's queue, all work on which is done.
@@ -125,7 +129,9 @@ class SplitWorkspaces {
 
     /// Whether all launches are done and have left the counters as the next one expects them, as
     /// far as can be told.
-    bool is_idle() const {
+    bool is_idle() {
+      const std::unique_lock not_enqueuing(enqueuing, std::try_to_lock);
+      if (!not_enqueuing.owns_lock()) return false;
       std::vector<std::uint32_t> counters(layout.counters_bytes() / sizeof(std::uint32_t));
       const unsigned char* from = bytes.data() + layout.words_bytes();
       if (!read_back<Exec>(kind.device, from, counters.data(), layout.counters_bytes()))
@@ -141,6 +147,9 @@ class SplitWorkspaces {
     WorkspaceLayout layout;
     Kokkos::View<unsigned char*, typename Exec::memory_space> bytes;
     std::uint32_t launches = 0;  // enqueued; modulo 2^32
+    /// Held while a launch is enqueued, so that launches are enqueued in the order of their numbers
+    /// also if several threads use the queue.
+    std::mutex enqueuing;
   };
 
   /// So many are kept before one whose queue has nothing to do is given to another queue. Streams
@@ -160,11 +169,19 @@ class SplitWorkspaces {
     return {max_split_teams<panel>(exec), panel};
   }
 
-  /// The workspace of the queue, of which so many launches more will be enqueued.
   template <int panel>
-  SplitWorkspace of_queue(const Exec& exec, std::uint32_t launches) {
-    const Key key{queue_id(exec), panel};
+  Lease lease_of_queue(const Exec& exec) {
     const std::lock_guard lock(m_mutex);
+    Memory& memory = of_queue<panel>(exec);
+    std::unique_lock enqueuing(memory.enqueuing);
+    ++memory.launches;
+    return Lease(memory.workspace(), std::move(enqueuing));
+  }
+
+  /// The queue's memory. The caller holds m_mutex.
+  template <int panel>
+  Memory& of_queue(const Exec& exec) {
+    const Key key{queue_id(exec), panel};
     auto found = m_of_queue.find(key);
     if (found == m_of_queue.end()) {
       const Kind kind{device_number(exec), panel};
@@ -172,8 +189,7 @@ class SplitWorkspaces {
       if (!memory) memory = std::make_unique<Memory>(exec, kind, layout_of<panel>(exec));
       found = m_of_queue.emplace(key, std::move(memory)).first;
     }
-    found->second->launches += launches;
-    return found->second->workspace();
+    return *found->second;
   }
 
   std::unique_ptr<Memory> take_idle(const Kind& kind) {
