@@ -25,8 +25,7 @@ class ColumnTeam {
       : m_member(member),
         m_arguments(arguments),
         m_lane(lane_number<Shape::lanes>(member)),
-        m_row(arguments.first_row + static_cast<std::int64_t>(member.league_rank()) * rows +
-              m_lane * Shape::width) {}
+        m_first_row(arguments.first_row + static_cast<std::int64_t>(member.league_rank()) * rows) {}
 
   KOKKOS_FORCEINLINE_FUNCTION int thread() const { return m_member.team_rank(); }
   /// The last panel may have places for more rows.
@@ -76,11 +75,12 @@ class ColumnTeam {
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_number(int k) const {
-    return m_row + (Tiles::places == 1 ? k : k * Shape::lanes);
+    return m_first_row + m_lane * Shape::width + (Tiles::places == 1 ? k : k * Shape::lanes);
   }
+  /// A place without a row of its own reads the team's first row, which no other team writes.
   template <int... k>
   KOKKOS_FORCEINLINE_FUNCTION Rows lane_rows(std::integer_sequence<int, k...>) const {
-    return {{Row(m_arguments, is_row(k) ? row_number(k) : m_arguments.first_row)...}};
+    return {{Row(m_arguments, is_row(k) ? row_number(k) : m_first_row)...}};
   }
 
   /// Of a thread's state of row k of this lane.
@@ -91,7 +91,7 @@ class ColumnTeam {
   const Member& m_member;
   const KernelArguments<V>& m_arguments;
   int m_lane;
-  std::int64_t m_row;
+  std::int64_t m_first_row;
 };
 
 /// Columns that fit the threads' registers: one read, one write.
