@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include <Candidates.hpp>
 #include <algorithm>
+#include <dispatch/KernelRegistry.hpp>
 #include <support/Check.hpp>
 #include <support/Watchdog.hpp>
 

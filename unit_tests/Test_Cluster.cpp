@@ -3,7 +3,7 @@
 // Rows over clusters of thread blocks: how they are divided, and clusters of every size, in numbers
 // that the device can't hold at one time, on many instances at once.
 
-#include <clusters/ClusterPlan.hpp>
+#include <schedules/cluster/ClusterPlan.hpp>
 #include <support/Check.hpp>
 #include <support/Devices.hpp>
 #include <support/Instances.hpp>

@@ -3,7 +3,7 @@
 // Strided rows that lie side by side, and are loaded several at one time where their places allow
 // it.
 
-#include <Call.hpp>
+#include <launch/LaunchContext.hpp>
 #include <support/Choices.hpp>
 
 namespace KokkosSoftmax::Test {

@@ -4,10 +4,10 @@
 // loop that isn't, in the same run. Compilers leave such loops scalar without a word, for example
 // GCC if -ftrapping-math is on.
 
-#include <Exp.hpp>
 #include <algorithm>
 #include <chrono>
 #include <limits>
+#include <numerics/Exp.hpp>
 #include <support/Check.hpp>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__) || \

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include <Schedule.hpp>
+#include <backend/Schedule.hpp>
 #include <schedules/FusedRegisters.hpp>
 #include <schedules/Online.hpp>
 #include <support/HostKernel.hpp>

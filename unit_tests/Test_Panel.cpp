@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <split/Panel.hpp>
+#include <schedules/split/Panel.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <kokkossoftmax.h>
 
-#include <split/Workspaces.hpp>
+#include <launch/SplitWorkspaces.hpp>
 #include <support/Check.hpp>
 #include <support/CudaStreams.hpp>
 #include <support/Watchdog.hpp>

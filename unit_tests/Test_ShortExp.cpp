@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <ShortExp.hpp>
 #include <cmath>
 #include <limits>
+#include <numerics/ExpHalf.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {

@@ -7,13 +7,13 @@
 
 #include <gtest/gtest.h>
 
-#include <Schedule.hpp>
 #include <algorithm>
+#include <backend/Schedule.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
 #include <random>
-#include <schedules/Split.hpp>
-#include <schedules/SplitColumn.hpp>
-#include <split/Planning.hpp>
+#include <schedules/split/Planning.hpp>
+#include <schedules/split/Split.hpp>
+#include <schedules/split/SplitColumn.hpp>
 #include <support/Check.hpp>
 #include <support/ThreadTeams.hpp>
 #include <support/Watchdog.hpp>

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <Schedule.hpp>
 #include <algorithm>
-#include <clusters/StagedShare.hpp>
+#include <backend/Schedule.hpp>
+#include <schedules/cluster/AsyncSegment.hpp>
 #include <support/HostKernel.hpp>
 
 namespace KokkosSoftmax::Test {

@@ -5,9 +5,9 @@
 
 #include <gtest/gtest.h>
 
-#include <SummandExp.hpp>
 #include <cmath>
 #include <limits>
+#include <numerics/ExpForSum.hpp>
 #include <support/Config.hpp>
 #include <vector>
 

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <Tile.hpp>
+#include <row/Tile.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <Compiled.hpp>
-#include <Tuning.hpp>
 #include <cstdio>
+#include <dispatch/Compiled.hpp>
+#include <dispatch/Tuning.hpp>
 #include <fstream>
 #include <set>
 #include <sstream>

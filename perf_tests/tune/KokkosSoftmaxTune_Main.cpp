@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <Compiled.hpp>
 #include <KokkosSoftmaxSweep_Machine.hpp>
 #include <KokkosSoftmaxTune_Record.hpp>
 #include <KokkosSoftmaxTune_Search.hpp>
@@ -7,6 +6,7 @@
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <dispatch/Compiled.hpp>
 #include <iostream>
 #include <string_view>
 

@@ -2,7 +2,7 @@
 #ifndef KOKKOSSOFTMAXTUNE_POINT_HPP
 #define KOKKOSSOFTMAXTUNE_POINT_HPP
 
-#include <Schedule.hpp>
+#include <backend/Schedule.hpp>
 #include <cstdint>
 #include <impl/KokkosSoftmax_Operation.hpp>
 #include <sstream>

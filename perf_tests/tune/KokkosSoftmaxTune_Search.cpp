@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include <Compiled.hpp>
 #include <KokkosSoftmaxSweep_Reference.hpp>
 #include <KokkosSoftmaxSweep_Timing.hpp>
 #include <KokkosSoftmaxTune_Search.hpp>
 #include <algorithm>
 #include <cmath>
+#include <dispatch/Compiled.hpp>
 #include <impl/KokkosSoftmax_Launch.hpp>
 #include <iostream>
 #include <limits>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <KokkosSoftmaxTune_Table.hpp>
-#include <Tuning.hpp>
 #include <algorithm>
+#include <dispatch/Tuning.hpp>
 #include <map>
 #include <ostream>
 #include <tuple>

@@ -10,9 +10,9 @@
 #include <backend/GraphCapture.hpp>
 #include <backend/Queue.hpp>
 #include <c_interface/Status.hpp>
+#include <launch/SplitWorkspaces.hpp>
 #include <map>
 #include <mutex>
-#include <split/Workspaces.hpp>
 #include <thread>
 #include <type_traits>
 #include <utility>

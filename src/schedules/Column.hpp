@@ -2,8 +2,8 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_COLUMN_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_COLUMN_HPP
 
-#include <ColumnTiles.hpp>
-#include <OnlineSum.hpp>
+#include <row/ColumnTiles.hpp>
+#include <team/OnlineSum.hpp>
 
 namespace KokkosSoftmax::Impl {
 

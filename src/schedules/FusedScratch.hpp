@@ -2,8 +2,8 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDSCRATCH_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDSCRATCH_HPP
 
-#include <HeldShare.hpp>
-#include <RowReduction.hpp>
+#include <schedules/ScratchSegment.hpp>
+#include <team/TeamReduce.hpp>
 
 namespace KokkosSoftmax::Impl {
 

@@ -5,13 +5,13 @@
 /// \file
 /// Host schedule for rows that are strided in x.
 
-#include <DivideUp.hpp>
-#include <Epilogue.hpp>
-#include <HostSpan.hpp>
-#include <KernelArguments.hpp>
-#include <OnlineSum.hpp>
 #include <algorithm>
+#include <backend/DivideUp.hpp>
+#include <op/Epilogue.hpp>
+#include <row/HostSpan.hpp>
+#include <row/RowArgs.hpp>
 #include <string>
+#include <team/OnlineSum.hpp>
 
 namespace KokkosSoftmax::Impl {
 

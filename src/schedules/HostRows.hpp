@@ -6,13 +6,13 @@
 /// Host schedule for rows that are contiguous in x: threads over rows, or, where there are fewer
 /// rows than threads, threads over the spans of each row.
 
-#include <DivideUp.hpp>
-#include <Epilogue.hpp>
-#include <HostSpan.hpp>
-#include <KernelArguments.hpp>
-#include <OnlineSum.hpp>
 #include <algorithm>
+#include <backend/DivideUp.hpp>
+#include <op/Epilogue.hpp>
+#include <row/HostSpan.hpp>
+#include <row/RowArgs.hpp>
 #include <string>
+#include <team/OnlineSum.hpp>
 
 namespace KokkosSoftmax::Impl {
 

@@ -2,8 +2,8 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_ONLINE_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_ONLINE_HPP
 
-#include <OnlineSum.hpp>
-#include <PairTile.hpp>
+#include <row/HalfTile.hpp>
+#include <team/OnlineSum.hpp>
 
 namespace KokkosSoftmax::Impl {
 

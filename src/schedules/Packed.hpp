@@ -2,9 +2,9 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_PACKED_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_PACKED_HPP
 
-#include <Epilogue.hpp>
-#include <Tile.hpp>
 #include <algorithm>
+#include <op/Epilogue.hpp>
+#include <row/Tile.hpp>
 
 namespace KokkosSoftmax::Impl {
 

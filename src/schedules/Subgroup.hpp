@@ -2,8 +2,8 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_SUBGROUP_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SUBGROUP_HPP
 
-#include <PairTile.hpp>
-#include <RowReduction.hpp>
+#include <row/HalfTile.hpp>
+#include <team/TeamReduce.hpp>
 
 namespace KokkosSoftmax::Impl {
 

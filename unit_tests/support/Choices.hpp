@@ -5,7 +5,7 @@
 /// \file
 /// Schedules that are compiled, launched whatever the rule takes them for.
 
-#include <Compiled.hpp>
+#include <dispatch/Compiled.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
 #include <support/Check.hpp>
 

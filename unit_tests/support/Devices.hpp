@@ -2,7 +2,7 @@
 #ifndef KOKKOSSOFTMAX_TEST_DEVICES_HPP
 #define KOKKOSSOFTMAX_TEST_DEVICES_HPP
 
-#include <Hardware.hpp>
+#include <backend/Hardware.hpp>
 
 namespace KokkosSoftmax::Test {
 

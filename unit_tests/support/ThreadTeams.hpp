@@ -107,7 +107,7 @@ class LaneMember {
   mutable bool m_has_met_barrier = false;
 };
 
-// In place of those in src/Lanes.hpp, which ask the backend.
+// In place of those in src/team/Lanes.hpp, which ask the backend.
 template <int lanes>
 KOKKOS_INLINE_FUNCTION int lane_number(const LaneMember& member) {
   return member.lane();

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_LAUNCH_LABELS_HPP
+#define KOKKOSSOFTMAX_SRC_LAUNCH_LABELS_HPP
+
+/// \file
+/// How kernels are named for Kokkos Tools.
+
+#include <KokkosSoftmax_Options.hpp>
+#include <Kokkos_Core.hpp>
+#include <array>
+#include <backend/Schedule.hpp>
+#include <impl/KokkosSoftmax_Launch.hpp>
+#include <string>
+
+namespace KokkosSoftmax::Impl {
+
+/// "KokkosSoftmax::softmax[online]"; made once, as a call makes no allocation.
+template <Operation operation>
+const std::string& kernel_label(Algorithm algorithm) {
+  static const auto labels = [] {
+    std::array<std::string, static_cast<int>(last_algorithm) + 1> names;
+    for (int a = 0; a < static_cast<int>(names.size()); ++a)
+      names[a] = std::string("KokkosSoftmax::") + to_string(operation) + "[" +
+                 std::string(to_string(static_cast<Algorithm>(a))) + "]";
+    return names;
+  }();
+  return labels[static_cast<int>(algorithm)];
+}
+
+/// Tells tools of a kernel that isn't launched by Kokkos, as Kokkos tells them of its own.
+class LabelledKernel {
+ public:
+  template <class Exec>
+  LabelledKernel(const Exec& exec, const std::string& label)
+      : m_is_told(Kokkos::Tools::profileLibraryLoaded()) {
+    if (m_is_told)
+      Kokkos::Tools::beginParallelFor(label, Kokkos::Tools::Experimental::device_id(exec),
+                                      &m_kernel);
+  }
+  ~LabelledKernel() {
+    if (m_is_told) Kokkos::Tools::endParallelFor(m_kernel);
+  }
+  LabelledKernel(const LabelledKernel&) = delete;
+  LabelledKernel& operator=(const LabelledKernel&) = delete;
+
+ private:
+  bool m_is_told;
+  std::uint64_t m_kernel = 0;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_LAUNCH_LAUNCHCONTEXT_HPP
+#define KOKKOSSOFTMAX_SRC_LAUNCH_LAUNCHCONTEXT_HPP
+
+#include <backend/Hardware.hpp>
+#include <backend/Schedule.hpp>
+#include <row/RowArgs.hpp>
+#include <row/Tile.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// One call: where it runs and on what, and what schedules ask of that.
+template <class Exec, class V>
+class Call {
+ public:
+  using X = typename V::X;
+  using Y = typename V::Y;
+  using Problem = RowProblem<X, Y>;
+
+  const Exec& exec;
+  const Options& options;
+  const KernelArguments<V> arguments;
+
+  Call(const Exec& exec_, const Problem& problem, const Options& options_)
+      : exec(exec_),
+        options(options_),
+        arguments(problem, options_),
+        m_x_offsets(x_offsets(problem)),
+        m_y_offsets(y_offsets(problem)) {}
+
+  const Problem& problem() const { return arguments.problem; }
+
+  bool x_contiguous() const { return problem().x_column_stride == 1 || problem().columns <= 1; }
+
+  /// Rows are strided in x, and neighbouring rows lie side by side.
+  bool rows_are_neighbours() const {
+    const OuterAxis& fastest = problem().outer[problem().outer_rank - 1];
+    return !x_contiguous() && fastest.extent > 1 && fastest.x_stride < problem().x_column_stride;
+  }
+
+  /// Whether neighbouring rows begin a cache line in each column.
+  bool columns_are_lines() const {
+    return problem().x_column_stride * static_cast<std::int64_t>(sizeof(X)) % cache_line == 0;
+  }
+  /// Rows that lie side by side.
+  std::int64_t neighbours() const { return problem().outer[problem().outer_rank - 1].extent; }
+
+  bool fill_serves(const Schedule& s) const {
+    if (options.reproducible) return s.fill == Fill::scalar;
+    switch (s.fill) {
+      case Fill::exact:
+        return problem().columns == register_capacity(s) && aligned(s.width);
+      case Fill::guarded:
+        return aligned(s.width);
+      case Fill::edges:
+        return x_contiguous();
+      case Fill::packed:
+        return packed(s.width);
+      case Fill::neighbours:
+        return rows_in_chunks(s.width);
+      case Fill::scalar:
+        return true;
+    }
+    return false;
+  }
+
+ private:
+  bool one_value_a_row() const { return problem().y_column_stride == 0; }
+
+  /// Every row starts where a chunk of `width` entries can, in x and in y, and has a multiple of
+  /// them.
+  bool aligned(int width) const {
+    return is_multiple(m_x_offsets, width) && is_multiple(m_y_offsets, chunk_alignment<Y>(width)) &&
+           x_contiguous() && (one_value_a_row() || problem().y_column_stride == 1);
+  }
+
+  /// Of a power of two.
+  static bool is_multiple(std::uint64_t offsets, int width) {
+    return (offsets & static_cast<std::uint64_t>(width - 1)) == 0;
+  }
+
+  /// The rows lie one behind the other in x and y, from an address that is a multiple of `width`
+  /// entries.
+  bool packed(int width) const {
+    const OuterAxis& axis = problem().outer[0];
+    const auto one_run = [&](const auto* p, std::int64_t row_stride, std::int64_t column_stride) {
+      return is_multiple(position(p), width) && (column_stride == 1 || problem().columns == 1) &&
+             (row_stride == problem().columns || problem().rows == 1);
+    };
+    return problem().outer_rank == 1 &&
+           one_run(problem().x, axis.x_stride, problem().x_column_stride) &&
+           (one_value_a_row() || one_run(problem().y, axis.y_stride, problem().y_column_stride));
+  }
+
+  /// Rows lie side by side in x and y, `width` to a chunk that is aligned in each column.
+  bool rows_in_chunks(int width) const {
+    const auto& outer = problem().outer;
+    const int fastest = problem().outer_rank - 1;
+    const auto in_chunks = [&](const auto* p, std::int64_t OuterAxis::*stride,
+                               std::int64_t column_stride) {
+      std::uint64_t offsets = position(p) | static_cast<std::uint64_t>(column_stride);
+      for (int d = 0; d < fastest; ++d) offsets |= static_cast<std::uint64_t>(outer[d].*stride);
+      return outer[fastest].*stride == 1 && is_multiple(offsets, width);
+    };
+    return is_multiple(static_cast<std::uint64_t>(neighbours()), width) &&
+           in_chunks(problem().x, &OuterAxis::x_stride, problem().x_column_stride) &&
+           (one_value_a_row() ||
+            in_chunks(problem().y, &OuterAxis::y_stride, problem().y_column_stride));
+  }
+
+  template <class T>
+  static std::uint64_t position(const T* p) {
+    return reinterpret_cast<std::uintptr_t>(p) / sizeof(T);
+  }
+
+  /// All distances in entries that have to be multiples of a width, in one word: their low bits.
+  static std::uint64_t x_offsets(const Problem& problem) {
+    std::uint64_t all = static_cast<std::uint64_t>(problem.columns) | position(problem.x);
+    for (int d = 0; d < problem.outer_rank; ++d)
+      all |= static_cast<std::uint64_t>(problem.outer[d].x_stride);
+    return all;
+  }
+  static std::uint64_t y_offsets(const Problem& problem) {
+    if (problem.y_column_stride == 0) return 0;
+    std::uint64_t all = position(problem.y);
+    for (int d = 0; d < problem.outer_rank; ++d)
+      all |= static_cast<std::uint64_t>(problem.outer[d].y_stride);
+    return all;
+  }
+
+  std::uint64_t m_x_offsets;
+  std::uint64_t m_y_offsets;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_NUMERICS_COMPENSATEDSUM_HPP
+#define KOKKOSSOFTMAX_SRC_NUMERICS_COMPENSATEDSUM_HPP
+
+#include <Kokkos_Core.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// A sum that carries along what rounding drops (Kahan, CACM 8 (1965) 40). A long row is very many
+/// additions to one number: without this, 10^5 floats lose two digits.
+template <class T>
+class CompensatedSum {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION void add(T term) {
+    term -= m_dropped;
+    const T sum = m_sum + term;
+    const T dropped = (sum - m_sum) - term;
+    m_dropped = dropped == dropped ? dropped : T(0);  // inf - inf: an infinite sum drops nothing
+    m_sum = sum;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void scale(T factor) {
+    m_sum *= factor;
+    m_dropped *= factor;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION T value() const { return m_sum; }
+
+ private:
+  T m_sum = T(0);
+  T m_dropped = T(0);
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

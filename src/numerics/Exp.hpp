@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_NUMERICS_EXP_HPP
+#define KOKKOSSOFTMAX_SRC_NUMERICS_EXP_HPP
+
+/// \file
+/// exp(v - max v), the one function all the arithmetic is in. Written from additions,
+/// multiplications and integer shifts, so that compilers vectorize it on the host; floats on a GPU
+/// take its instruction for 2^x where that is accurate enough. Less accurate ones, where that is
+/// enough: SummandExp.hpp, ShortExp.hpp.
+
+#include <Kokkos_Core.hpp>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+#if defined(__FAST_MATH__)
+#error \
+    "KokkosSoftmax: -ffast-math breaks infinities, NaN and compensated sums: build src/ without it"
+#endif
+
+namespace KokkosSoftmax::Impl {
+
+/// a * b + c, in one rounding where the machine has an instruction for that. (A call to std::fma
+/// without one is emulated, a hundred times slower; nothing below depends on the single rounding.)
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T multiply_add(T a, T b, T c) {
+  KOKKOS_IF_ON_DEVICE((return Kokkos::fma(a, b, c);))
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+  KOKKOS_IF_ON_HOST((return std::fma(a, b, c);))
+#else
+  KOKKOS_IF_ON_HOST((return a * b + c;))
+#endif
+}
+
+/// A polynomial of x by Horner's scheme, the highest power's coefficient first.
+template <class T, class... Lower>
+KOKKOS_FORCEINLINE_FUNCTION T horner(T x, T highest, Lower... lower) {
+  ((highest = multiply_add(highest, x, lower)), ...);
+  return highest;
+}
+
+/// The larger of the two; `a` where b is NaN. For float GPUs have an instruction; for double, and
+/// on hosts, the comparison is shorter than what fmax does about a NaN in a.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T larger(T a, T b) {
+  if constexpr (std::is_same_v<T, float>) {
+    KOKKOS_IF_ON_DEVICE((return Kokkos::fmax(a, b);))
+  }
+  return a < b ? b : a;
+}
+
+/// For a number or a pointer that a GPU's compiler should know nothing about.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION void hide_from_compiler([[maybe_unused]] T& value) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, double>) asm("" : "+d"(value));
+  if constexpr (std::is_same_v<T, std::uint32_t>) asm("" : "+r"(value));
+  if constexpr (std::is_pointer_v<T>) asm("" : "+l"(value));
+#endif
+}
+
+/// 2^x in the one instruction that GPUs have for it, to two units of 2^-23; results below the
+/// normal numbers may come out as 0.
+KOKKOS_FORCEINLINE_FUNCTION float fast_exp2(float x) {
+#if defined(__CUDA_ARCH__)
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+  return power;
+#else
+  return Kokkos::exp2(x);
+#endif
+}
+
+/// exp(x) = 2^n exp(r), n = round(x log2(e)), r = x - n ln(2), |r| <= ln(2) / 2 (Cody and Waite,
+/// Software Manual for the Elementary Functions, 1980). ln(2) is split in two: n * ln2_high is
+/// exact. The polynomials are minimax fits of (exp(r) - 1 - r) / r^2 on that interval, highest
+/// power first.
+template <class T>
+struct ExpConstants;
+
+template <>
+struct ExpConstants<float> {
+  using Bits = std::uint32_t;
+  static constexpr int mantissa_bits = 23;
+  /// Adding 1.5 * 2^23 rounds to an integer; with 127 more, the low bits are the exponent of 2^n.
+  static constexpr float round_and_bias = 12582912.0f + 127.0f;
+  static constexpr float log2_e = 1.44269504f;
+  static constexpr float ln2 = 0.693147182f;
+  static constexpr float ln2_high = 0.693359375f;  // 355 / 512
+  static constexpr float ln2_low = -2.12194440e-4f;
+  static constexpr float lowest = -88.0f;  // below, exp(x) is not a normal number and 0 is given
+  /// References below `fine_limit` are rounded to multiples of fine_step = ulp(fine_round).
+  static constexpr float fine_limit = 8192.0f;
+  static constexpr float fine_round = 24576.0f;
+  static constexpr float fine_step = 1.0f / 512;
+  KOKKOS_FORCEINLINE_FUNCTION static float polynomial(float r) {
+    return horner(r, 8.31239848e-3f, 4.18912817e-2f, 1.66671194e-1f, 4.99992238e-1f, 1.0f, 1.0f);
+  }
+};
+
+template <>
+struct ExpConstants<double> {
+  using Bits = std::uint64_t;
+  static constexpr int mantissa_bits = 52;
+  static constexpr double round_and_bias = 6755399441055744.0 + 1023.0;
+  static constexpr double log2_e = 1.4426950408889634;
+  static constexpr double ln2_high = 0.693145751953125;  // 22713 / 2^15
+  static constexpr double ln2_low = 1.42860682030941723212e-6;
+  static constexpr double lowest = -709.0;
+  static constexpr double fine_limit = 68719476736.0;   // 2^36
+  static constexpr double fine_round = 206158430208.0;  // 1.5 * 2^37
+  static constexpr double fine_step = 1.0 / 32768;
+  KOKKOS_FORCEINLINE_FUNCTION static double polynomial(double r) {
+    return horner(r, 2.7476372799289511e-7, 2.7635405510742016e-6, 2.4801935394185109e-5,
+                  1.9841184331107216e-4, 1.3888888510232525e-3, 8.3333333714735843e-3,
+                  4.1666666668168119e-2, 1.6666666666610371e-1, 4.9999999999998279e-1, 1.0, 1.0);
+  }
+};
+
+/// 2^n, where `rounded` is n + round_and_bias.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T power_of_two(T rounded) {
+  using Bits = typename ExpConstants<T>::Bits;
+  return Kokkos::bit_cast<T>(
+      static_cast<Bits>(Kokkos::bit_cast<Bits>(rounded) << ExpConstants<T>::mantissa_bits));
+}
+
+/// exp(v - reference) to an ulp or two (floats on a GPU: four) however far v is below the
+/// reference. Rounding v - reference alone would cost a float 20 ulp at v - reference = -80. So the
+/// reference is rounded to a number of few bits, to which n * ln(2)_high is added without error; v
+/// minus that sum is then exact. Large references (>= fine_limit) are subtracted first instead:
+/// next to them v - reference is exact by Sterbenz' lemma.
+template <class T>
+class PreciseExp {
+  using C = ExpConstants<T>;
+
+ public:
+  /// A reference for entries whose maximum is `max`: one to two steps below it. Against one above
+  /// it the term of a result just above the smallest normal number would be below that number,
+  /// where fast_exp2 gives 0.
+  KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) {
+    const T below = max - T(1.5) * C::fine_step;
+    return Kokkos::abs(max) < C::fine_limit ? (below + C::fine_round) - C::fine_round : max;
+  }
+
+  /// -inf as the reference (no entry, or all -inf) gives 0 for every -inf.
+  KOKKOS_FORCEINLINE_FUNCTION explicit PreciseExp(T reference) {
+    const bool fine = Kokkos::abs(reference) < C::fine_limit;
+    const bool empty = reference == -Kokkos::Experimental::infinity_v<T>;
+    m_first = fine || empty ? T(0) : reference;
+    m_second = fine ? reference : T(0);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
+    if constexpr (std::is_same_v<T, float>) {
+      KOKKOS_IF_ON_DEVICE((return by_fast_exp2(v);))
+    }
+    return of_shifted(v - m_first);
+  }
+
+  /// exp(v - reference) = of_shifted(v - shift()). As a rule the shift is 0, and a subtraction that
+  /// many entries can go without.
+  KOKKOS_FORCEINLINE_FUNCTION T shift() const { return m_first; }
+  KOKKOS_FORCEINLINE_FUNCTION T of_shifted(T u) const {
+    const T difference = u - m_second;  // rounded: only good enough to find n
+    const T rounded = multiply_add(difference, C::log2_e, C::round_and_bias);
+    const T n = rounded - C::round_and_bias;
+    const T r = multiply_add(n, -C::ln2_low, u - multiply_add(n, C::ln2_high, m_second));
+    const T e = C::polynomial(r) * power_of_two(rounded);
+    return difference < C::lowest ? T(0) : e;  // NaN stays NaN
+  }
+
+ private:
+  /// exp(d + error) = 2^t (1 + (d + error - t ln 2)), t = d log2(e) rounded: the second factor
+  /// makes good what rounding d and t has lost.
+  KOKKOS_FORCEINLINE_FUNCTION float by_fast_exp2(float v) const {
+    const float reference = m_first + m_second;  // one of them is 0
+    const float d = v - reference;
+    const float error = v - (d + reference);  // exact: the reference has few bits, or d no error
+    const float t = d * C::log2_e;
+    const float rest = multiply_add(t, -C::ln2, d) + error;
+    const float power = fast_exp2(t);
+    const float e = multiply_add(power, rest, power);
+    return d < C::lowest ? 0.0f : e;  // NaN stays NaN
+  }
+
+  T m_first;
+  T m_second;
+};
+
+/// exp(x), x <= 1, to an ulp or two.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T exp_up_to_one(T x) {
+  using C = ExpConstants<T>;
+  const T rounded = multiply_add(x, C::log2_e, C::round_and_bias);
+  const T n = rounded - C::round_and_bias;
+  const T r = multiply_add(n, -C::ln2_low, multiply_add(n, -C::ln2_high, x));
+  const T e = C::polynomial(r) * power_of_two(rounded);
+  return x < C::lowest ? T(0) : e;  // NaN stays NaN
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_NUMERICS_EXPFORSUM_HPP
+#define KOKKOSSOFTMAX_SRC_NUMERICS_EXPFORSUM_HPP
+
+/// \file
+/// exp(v - max v) where only a sum of such terms matters, and how terms are added.
+
+#include <numerics/Exp.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// d, or -704 or a bit less where d is below that, so that exp(d) is a normal number. NaN stays
+/// NaN.
+KOKKOS_FORCEINLINE_FUNCTION double not_below_normal_exp(double d) {
+#if defined(__CUDA_ARCH__)
+  // On the upper halves, in two instructions that aren't of double precision. As unsigned numbers
+  // they are the larger the lower d is, up to -inf; what is added takes NaN with a sign, which lies
+  // behind, to the smallest ones.
+  constexpr unsigned from_nan_to_end = 0x00080000u;
+  constexpr unsigned least = 0xc0860000u;  // -704
+  const unsigned high = static_cast<unsigned>(__double2hiint(d)) + from_nan_to_end;
+  const unsigned kept = high < least + from_nan_to_end ? high : least + from_nan_to_end;
+  return __hiloint2double(static_cast<int>(kept - from_nan_to_end), __double2loint(d));
+#else
+  return d < -704.0 ? -704.0 : d;
+#endif
+}
+
+/// sum + exp(d) for a double d <= 4 on a GPU, where sums are limited by the issue of instructions
+/// and of double precision. exp(d) = 2^n 2^f, f = d log2(e) - n, |f| <= 1/2; what rounding log2(e)
+/// loses, |d| 2^-56 of exp(d), is little where such terms are added to exp(0). The polynomial is
+/// the minimax fit of 2^f to 3e-16 of it with 1 at 0 (Remez' algorithm). Terms are never 0 but of
+/// 1e-306 at least, and NaN stays NaN, as does d = +inf.
+KOKKOS_FORCEINLINE_FUNCTION double add_exp(double sum, double d) {
+  using C = ExpConstants<double>;
+  const double x = not_below_normal_exp(d);
+  const double rounded = multiply_add(x, C::log2_e, C::round_and_bias);
+  const double f = multiply_add(x, C::log2_e, -(rounded - C::round_and_bias));
+  const double q = horner(f, 7.11175882383370223e-9, 1.02105064509057992e-7, 1.32152356336780645e-6,
+                          1.52526477477379108e-5, 1.54035308008211358e-4, 1.33335582464806515e-3,
+                          9.61812910738071146e-3, 5.55041086643465844e-2, 2.40226506959104722e-1,
+                          6.93147180559951616e-1, 1.0);
+  return multiply_add(q, power_of_two(rounded), sum);
+}
+
+/// exp(v - reference) where only a sum of such terms matters: a rounding of v - reference weighs
+/// little there, because terms far below the reference are small.
+template <class T>
+class SummandExp {
+ public:
+  /// Whether the result is the sum's logarithm and the reference together.
+  static constexpr bool logarithm_joins_reference = false;
+
+  KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) { return max; }
+
+  /// A finite number stands for an infinite reference, as inf - inf would be NaN: -inf gives 0 (by
+  /// `added` next to nothing), and +inf, whose row has the log-sum-exp +inf, a positive number or
+  /// +inf (by `added` NaN, see ReductionExp::fails).
+  KOKKOS_FORCEINLINE_FUNCTION explicit SummandExp(T reference) : m_reference(reference) {
+    constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
+    if (reference == -infinity) m_reference = T(0);
+    if (reference == infinity) m_reference = Kokkos::Experimental::finite_max_v<T>;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
+    const T difference = v - m_reference;
+    if constexpr (std::is_same_v<T, float>) {
+      KOKKOS_IF_ON_DEVICE((return fast_exp2(difference * ExpConstants<float>::log2_e);))
+    }
+    return exp_up_to_one(difference > T(1) ? T(1) : difference);
+  }
+
+  /// sum + exp(v - reference)
+  KOKKOS_FORCEINLINE_FUNCTION T added(T sum, T v) const {
+    if constexpr (std::is_same_v<T, double>) {
+      KOKKOS_IF_ON_DEVICE((return add_exp(sum, v - m_reference);))
+    }
+    return sum + (*this)(v);
+  }
+
+  /// What is subtracted.
+  KOKKOS_FORCEINLINE_FUNCTION T against() const { return m_reference; }
+
+ private:
+  T m_reference;
+};
+
+/// The same where the sum's logarithm is the result. Its reference may stay below the largest entry
+/// a bit.
+template <class T>
+class ReductionExp : public SummandExp<T> {
+ public:
+  static constexpr bool logarithm_joins_reference = true;
+
+  using SummandExp<T>::SummandExp;
+
+  /// How far entries may be above the reference, see OnlineSum: on a GPU doubles take many
+  /// instructions to rescale a sum, and so near rounding v - reference costs no more than an ulp of
+  /// its exponential.
+  KOKKOS_FORCEINLINE_FUNCTION static T slack() {
+    if constexpr (std::is_same_v<T, double>) {
+      KOKKOS_IF_ON_DEVICE((return T(4);))
+    }
+    return T(1);
+  }
+
+  /// Whether `added` takes +inf, whose rows have the log-sum-exp +inf, for NaN.
+  KOKKOS_FORCEINLINE_FUNCTION bool fails() const {
+    if constexpr (std::is_same_v<T, double>) {
+      KOKKOS_IF_ON_DEVICE((return this->against() == Kokkos::Experimental::finite_max_v<T>;))
+    }
+    return false;
+  }
+};
+
+/// What stands for exp(v - inf) in a sum: a positive number, or NaN.
+struct ExpBesideInfinity {
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
+    return v == v ? T(1) : v;
+  }
+};
+
+/// sum + exp(v)
+template <class Exp, class T>
+KOKKOS_FORCEINLINE_FUNCTION T plus_exp(T sum, const Exp& exp, T v) {
+  if constexpr (requires { exp.added(sum, v); })
+    return exp.added(sum, v);
+  else
+    return sum + exp(v);
+}
+
+/// Adds exp(v) to a sum; with `keep` it also goes to `place`.
+template <bool keep, class Exp, class T>
+KOKKOS_FORCEINLINE_FUNCTION void add_term(T& sum, const Exp& exp, T v, T& place) {
+  if constexpr (keep) {
+    place = exp(v);
+    sum += place;
+  } else {
+    sum = plus_exp(sum, exp, v);
+  }
+}
+
+/// sum(exp), with another where `exp` fails.
+template <class Exp, class Sum>
+KOKKOS_FORCEINLINE_FUNCTION auto sum_by(const Exp& exp, const Sum& sum) {
+  if constexpr (requires { exp.fails(); })
+    if (exp.fails()) return sum(ExpBesideInfinity{});
+  return sum(exp);
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_ROW_CHUNK_HPP
+#define KOKKOSSOFTMAX_SRC_ROW_CHUNK_HPP
+
+/// \file
+/// Chunks: neighbouring entries that a thread moves in one load or store.
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+#include <type_traits>
+
+// Only fully unrolled loops let a compiler keep an array in registers.
+#if defined(__CUDA_ARCH__) || defined(__HIPCC__) || defined(__clang__)
+#define KOKKOSSOFTMAX_IMPL_UNROLL _Pragma("unroll")
+#elif defined(__GNUC__) && !defined(__CUDACC__)
+#define KOKKOSSOFTMAX_IMPL_UNROLL _Pragma("GCC unroll 128")
+#else
+#define KOKKOSSOFTMAX_IMPL_UNROLL
+#endif
+
+// The same for a loop that can be left: clang for a host warns that it wasn't unrolled, and there
+// that does no harm.
+#if defined(__clang__) && !defined(__CUDACC__) && !defined(__HIPCC__) && \
+    !defined(SYCL_LANGUAGE_VERSION)
+#define KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK
+#else
+#define KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK KOKKOSSOFTMAX_IMPL_UNROLL
+#endif
+
+// For a loop over what is in scratch, beside a tile in registers, of which more at one time would
+// leave too few.
+#if defined(__CUDA_ARCH__)
+#define KOKKOSSOFTMAX_IMPL_UNROLL_TWICE _Pragma("unroll 2")
+#else
+#define KOKKOSSOFTMAX_IMPL_UNROLL_TWICE
+#endif
+
+namespace KokkosSoftmax::Impl {
+
+/// Entries of T in a 16-byte load, the widest there is on today's GPUs.
+template <class T>
+inline constexpr int widest = 16 / static_cast<int>(sizeof(T));
+
+/// Of how many entries the address of a chunk of `width` entries of T must be a multiple.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION constexpr int chunk_alignment(int width) {
+  return width < widest<T> ? width : widest<T>;
+}
+
+/// `width` entries that move in one load or store, or in as few as there can be.
+template <class T, int width>
+struct alignas(sizeof(T) * chunk_alignment<T>(width)) Chunk {
+  T entry[width];
+};
+
+/// *to = chunk in the memory of a device, in one store: nvcc takes the assignment apart in places,
+/// by no rule that could be found, above all where entries have two bytes.
+template <class T, int width>
+KOKKOS_FORCEINLINE_FUNCTION void store_whole(Chunk<T, width>* to, const Chunk<T, width>& chunk) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(chunk) == sizeof(uint4)) {
+    const auto words = Kokkos::bit_cast<uint4>(chunk);
+    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)),
+                 "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w)
+                 : "memory");
+    return;
+  }
+#endif
+  *to = chunk;
+}
+
+/// *from in a device's scratch, in one load, for the same reason.
+template <int width>
+KOKKOS_FORCEINLINE_FUNCTION Chunk<std::uint32_t, width> load_whole(
+    const Chunk<std::uint32_t, width>* from) {
+  static_assert(width == 2 || width == 4);
+#if defined(__CUDA_ARCH__)
+  const auto there = static_cast<std::uint32_t>(__cvta_generic_to_shared(from));
+  Chunk<std::uint32_t, width> chunk;
+  auto& word = chunk.entry;
+  if constexpr (width == 4)
+    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
+                 : "r"(there));
+  else
+    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(word[0]), "=r"(word[1]) : "r"(there));
+  return chunk;
+#else
+  return *from;
+#endif
+}
+
+/// A chunk on its way from memory, before it is computed with: entries of two bytes are kept in
+/// pairs, so that registers are selected, parked and fetched as a whole.
+template <class X, int width>
+inline constexpr bool moves_in_pairs = sizeof(X) == 2 && width % 2 == 0;
+template <class X, int width>
+using RawChunk =
+    std::conditional_t<moves_in_pairs<X, width>, Chunk<std::uint32_t, width / 2>, Chunk<X, width>>;
+
+/// A chunk of equal entries.
+template <class X, int width>
+KOKKOS_FORCEINLINE_FUNCTION RawChunk<X, width> raw_chunk_of(X entry) {
+  RawChunk<X, width> raw;
+  if constexpr (moves_in_pairs<X, width>) {
+    const std::uint32_t half = Kokkos::bit_cast<std::uint16_t>(entry);
+    for (int p = 0; p < width / 2; ++p) raw.entry[p] = half << 16 | half;
+  } else {
+    for (int k = 0; k < width; ++k) raw.entry[k] = entry;
+  }
+  return raw;
+}
+
+/// The entries in the type that is computed with.
+template <class X, int width, class T>
+KOKKOS_FORCEINLINE_FUNCTION void widen(const RawChunk<X, width>& raw, T* value) {
+  if constexpr (moves_in_pairs<X, width>) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int p = 0; p < width / 2; ++p) {
+      const std::uint32_t pair = raw.entry[p];
+      if constexpr (std::is_same_v<X, Kokkos::Experimental::bhalf_t>) {  // a float's upper half
+        value[2 * p] = Kokkos::bit_cast<float>(pair << 16);
+        value[2 * p + 1] = Kokkos::bit_cast<float>(pair & 0xffff0000u);
+      } else {
+        value[2 * p] = static_cast<T>(Kokkos::bit_cast<X>(static_cast<std::uint16_t>(pair)));
+        value[2 * p + 1] =
+            static_cast<T>(Kokkos::bit_cast<X>(static_cast<std::uint16_t>(pair >> 16)));
+      }
+    }
+  } else {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < width; ++k) value[k] = static_cast<T>(raw.entry[k]);
+  }
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_ROW_COLUMNTILES_HPP
+#define KOKKOSSOFTMAX_SRC_ROW_COLUMNTILES_HPP
+
+#include <row/Tile.hpp>
+#include <utility>
+
+namespace KokkosSoftmax::Impl {
+
+/// The entries of some neighbouring rows in some columns, a tile for each of the rows; the team's
+/// threads share the columns. With Fill::neighbours a load takes one entry of each of the rows,
+/// else the rows are loaded one by one.
+template <class V, class Shape>
+class ColumnTiles {
+  static constexpr bool in_chunks = Shape::fill == Fill::neighbours;
+
+ public:
+  static constexpr int rows = in_chunks ? Shape::width : Shape::rows_per_thread;
+  static constexpr int items = Shape::items;
+  static_assert(Shape::width * Shape::rows_per_thread == rows, "rows in chunks, or rows apart");
+
+  /// The rows that have a place of their own: the first of a chunk, or each.
+  static constexpr int places = in_chunks ? 1 : rows;
+  static constexpr Strides strides = places == 1 ? Strides::any : Strides::any_hidden;
+  using RowTile = Tile<V, items, 1, Shape::threads, Fill::scalar, strides>;
+  using Row = typename RowTile::Row;
+  static constexpr int chunks = RowTile::chunks;  // columns of the team's tile
+
+  /// The columns from `first` on.
+  KOKKOS_FORCEINLINE_FUNCTION void load(const KernelArguments<V>& arguments,
+                                        const Row (&row)[places], std::int64_t first, int thread) {
+    if constexpr (in_chunks) {
+      RawChunk<X, rows> chunk[items];
+      Chunks::load(arguments, row[0], first, thread, chunk);
+      T entry[rows][items];
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int i = 0; i < items; ++i) {
+        T of_rows[rows];
+        widen<X, rows>(chunk[i], of_rows);
+        KOKKOSSOFTMAX_IMPL_UNROLL
+        for (int k = 0; k < rows; ++k) entry[k][i] = of_rows[k];
+      }
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < rows; ++k) m_tile[k].take(arguments, entry[k]);
+    } else {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < rows; ++k) m_tile[k].load(arguments, row[k], first, thread);
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION RowTile& operator[](int k) { return m_tile[k]; }
+
+  /// Stores map_of(k)(what the tile of row k holds) where `load` has read; `is_row(k)`: whether
+  /// there is such a row.
+  template <class MapOf, class IsRow>
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Row (&row)[places], std::int64_t first, int thread,
+                                         const MapOf& map_of, const IsRow& is_row) const {
+    if constexpr (in_chunks) {
+      if (is_row(0))
+        store_chunks(row[0], first, thread, map_of, std::make_integer_sequence<int, rows>{});
+    } else {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < rows; ++k)
+        if (is_row(k)) m_tile[k].store(row[k], first, thread, map_of(k));
+    }
+  }
+
+ private:
+  using T = typename V::Compute;
+  using X = typename V::X;
+  using Y = typename V::Y;
+
+  struct Chunks : TilePlaces<V, items, Shape::width, Shape::threads, Shape::fill, Strides::any> {
+    using Places = TilePlaces<V, items, Shape::width, Shape::threads, Shape::fill, Strides::any>;
+
+    KOKKOS_FORCEINLINE_FUNCTION static void load(const KernelArguments<V>& arguments,
+                                                 const Row& row, std::int64_t first, int thread,
+                                                 RawChunk<X, rows> (&chunk)[items]) {
+      Places::load_chunks(arguments, row, first, thread, chunk);
+    }
+    using Places::chunks_left;
+    using Places::holds;
+  };
+
+  template <class MapOf, int... k>
+  KOKKOS_FORCEINLINE_FUNCTION void store_chunks(const Row& row, std::int64_t first, int thread,
+                                                const MapOf& map_of,
+                                                std::integer_sequence<int, k...>) const {
+    const decltype(map_of(0)) map[] = {map_of(k)...};
+    const int left = Chunks::chunks_left(row, first, thread);
+    Y* p = row.y_chunk(first + thread);
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i, p += Shape::threads * row.y_stride) {
+      const Chunk<Y, rows> out{{static_cast<Y>(map[k](m_tile[k].place(i).entry[0]))...}};
+      if (Chunks::holds(i, left)) store_whole(reinterpret_cast<Chunk<Y, rows>*>(p), out);
+    }
+  }
+
+  RowTile m_tile[rows];
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

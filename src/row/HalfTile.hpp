@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_ROW_HALFTILE_HPP
+#define KOKKOSSOFTMAX_SRC_ROW_HALFTILE_HPP
+
+#include <numerics/ExpHalf.hpp>
+#include <row/HalfPair.hpp>
+#include <row/Tile.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// A tile of a half type of which no weights are kept: its entries stay in pairs, as they are in
+/// memory. That leaves room for twice as many loads under way, or for more teams, and an entry
+/// takes four and a half instructions up to the sum: half of one for the largest, the widening, a
+/// multiply-add, 2^t, an addition.
+template <class V, int items, int width, int threads, Fill fill>
+class PairTile : public TilePlaces<V, items, width, threads, fill, Strides::one_or_any> {
+  using Places = TilePlaces<V, items, width, threads, fill, Strides::one_or_any>;
+  using Places::chains;
+
+ public:
+  using typename Places::Raw;
+  using typename Places::Row;
+  using typename Places::T;
+  using typename Places::X;
+  using typename Places::Y;
+  static_assert(moves_in_pairs<X, width>);
+
+  KOKKOS_FORCEINLINE_FUNCTION void load(const KernelArguments<V>& arguments, const Row& row,
+                                        std::int64_t first, int rank) {
+    Places::load_chunks(arguments, row, first, rank, m_chunk);
+    m_left = Places::chunks_left(row, first, rank);
+    m_scale = arguments.scale;
+    m_edge = -Kokkos::Experimental::infinity_v<T>;
+    if constexpr (fill == Fill::edges) {
+      const std::int64_t column = Places::edge_column(row, first, rank);
+      if (column >= 0) m_edge = arguments.load(row.x[column]);
+    }
+  }
+
+  /// For a place in the row that this thread doesn't work on.
+  KOKKOS_FORCEINLINE_FUNCTION void clear() {
+    m_left = 0;
+    m_scale = T(1);
+    m_edge = -Kokkos::Experimental::infinity_v<T>;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i)
+      m_chunk[i] = raw_chunk_of<X, width>(static_cast<X>(-Kokkos::Experimental::infinity_v<T>));
+  }
+
+  /// The largest of scale * entry, not less than `start`; NaN is passed over. (Rounding the product
+  /// keeps the order.)
+  KOKKOS_FORCEINLINE_FUNCTION T max(T start) const {
+    const T of_pairs = m_scale < T(0) ? largest<both_signs>() : largest<0>();
+    return larger(larger(start, m_edge), Kokkos::abs(m_scale) * of_pairs);
+  }
+
+  /// The sum of exp(scale * entry).
+  template <bool keep, class Exp>
+  KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) const {
+    static_assert(!keep, "entries in pairs have no room for weights");
+    // Where nothing as large as the reference is added to the sum's logarithm, it must have all of
+    // its digits.
+    constexpr bool precise = !Exp::logarithm_joins_reference;
+    T sum;
+    if (FusedShortExp<T>::serves(exp.against()) && (!precise || m_scale == T(1))) {
+      const FusedShortExp<T> fused(m_scale, exp.against());
+      sum = sum_of_pairs(fused);
+      if (precise) sum *= fused.inverse_near_one(exp.against());
+    } else {
+      sum = sum_of_pairs([&](T entry) { return exp(m_scale * entry); });
+    }
+    if (fill == Fill::edges && m_edge != -Kokkos::Experimental::infinity_v<T>) sum += exp(m_edge);
+    return sum;
+  }
+
+  /// Stores map(scale * entry) in the places that `load` with the same arguments has read. Entries
+  /// are widened once more: a compiler that knew of the first time would keep them in registers.
+  template <class Map>
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t first, int rank,
+                                         const Map& map) const {
+    Y* p = row.y_chunk(first + rank);
+    const bool whole = fill != Fill::edges || row.wide_stores;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if (!Places::holds(i, m_left)) continue;
+      Raw chunk = m_chunk[i];
+      for (HalfPair& pair : chunk.entry) hide_from_compiler(pair);
+      T entry[width];
+      widen<X, width>(chunk, entry);
+      Chunk<Y, width> out;
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) out.entry[k] = static_cast<Y>(map(m_scale * entry[k]));
+      if (whole) {
+        store_whole(reinterpret_cast<Chunk<Y, width>*>(p) + i * threads, out);
+      } else {
+        KOKKOSSOFTMAX_IMPL_UNROLL
+        for (int k = 0; k < width; ++k) p[(i * threads * width + k) * row.y_stride] = out.entry[k];
+      }
+    }
+    if constexpr (fill == Fill::edges) {
+      const std::int64_t column = Places::edge_column(row, first, rank);
+      if (column >= 0) row.y[column * row.y_stride] = static_cast<Y>(map(m_edge));
+    }
+  }
+
+ private:
+  static constexpr int pairs = width / 2;  // of a chunk
+
+  /// The largest entry once the signs that are set in `turned` are turned.
+  template <HalfPair turned>
+  KOKKOS_FORCEINLINE_FUNCTION T largest() const {
+    HalfPair most[pairs];
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int p = 0; p < pairs; ++p) most[p] = m_chunk[0].entry[p] ^ turned;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = pairs; j < items * pairs; ++j) {
+      HalfPair& largest = most[j % pairs];
+      largest = larger_of_pairs<X>(largest, m_chunk[j / pairs].entry[j % pairs] ^ turned);
+    }
+    T all = -Kokkos::Experimental::infinity_v<T>;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int p = 0; p < pairs; ++p) all = larger(all, larger_in_pair<X>(most[p]));
+    return all;
+  }
+
+  template <class Exp>
+  KOKKOS_FORCEINLINE_FUNCTION T sum_of_pairs(const Exp& exp) const {
+    T partial[chains] = {};
+    KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK
+    for (int i = 0; i < items; ++i) {
+      if (!Places::holds(i, m_left)) break;  // exponentials of nothing cost as much as others
+      T entry[width];
+      widen<X, width>(m_chunk[i], entry);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) partial[k % chains] += exp(entry[k]);
+    }
+    return (partial[0] + partial[1]) + (partial[2] + partial[3]);
+  }
+
+  Raw m_chunk[items];
+  int m_left;
+  T m_scale;
+  T m_edge;
+};
+
+/// Whether a kernel keeps entries in pairs: where it needs no weights, and where that brings
+/// something. (log_softmax with results of float was as fast without.)
+template <class V, Operation operation, int width>
+inline constexpr bool keeps_pairs = moves_in_pairs<typename V::X, width> &&
+                                    (operation == Operation::logsumexp ||
+                                     (operation == Operation::log_softmax &&
+                                      sizeof(typename V::Y) == sizeof(typename V::X)));
+
+template <class V, Operation operation, int items, int width, int threads, Fill fill>
+using TileFor =
+    std::conditional_t<keeps_pairs<V, operation, width>, PairTile<V, items, width, threads, fill>,
+                       Tile<V, items, width, threads, fill>>;
+template <class V, Operation operation, class Shape>
+using TeamTileFor =
+    TileFor<V, operation, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+
+/// The same of a kernel that comes along a row tile after tile, and so comes again to write.
+template <class V, Operation operation, class Shape>
+using PieceFor = std::conditional_t<operation == Operation::logsumexp,
+                                    TeamTileFor<V, operation, Shape>, TeamTile<V, Shape>>;
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

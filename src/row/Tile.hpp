@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_ROW_TILE_HPP
+#define KOKKOSSOFTMAX_SRC_ROW_TILE_HPP
+
+#include <op/Epilogue.hpp>
+#include <row/TileSlots.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// A tile's entries in the type that is computed with. Places without an entry hold -inf, which
+/// adds nothing to a sum.
+template <class V, int items, int width, int threads, Fill fill,
+          Strides strides = Strides::one_or_any>
+class Tile : public TilePlaces<V, items, width, threads, fill, strides> {
+  using Places = TilePlaces<V, items, width, threads, fill, strides>;
+  using Places::chains;
+
+ public:
+  using Places::size;
+  using typename Places::Raw;
+  using typename Places::Row;
+  using typename Places::T;
+  using typename Places::X;
+  using typename Places::Y;
+
+  /// Loads the chunks from number `first` on; the edge belongs to the tile with chunk 0. `see` gets
+  /// the chunks as they are in memory.
+  template <class See>
+  KOKKOS_FORCEINLINE_FUNCTION void load(const KernelArguments<V>& arguments, const Row& row,
+                                        std::int64_t first, int rank, const See& see) {
+    Raw chunk[items];
+    Places::load_chunks(arguments, row, first, rank, chunk);
+    see(chunk);
+    take(arguments, chunk);
+    if constexpr (fill == Fill::edges) {
+      const std::int64_t column = Places::edge_column(row, first, rank);
+      if (column >= 0) m_edge = arguments.load(row.x[column]);
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void load(const KernelArguments<V>& arguments, const Row& row,
+                                        std::int64_t first, int rank) {
+    load(arguments, row, first, rank, [](const Raw(&)[items]) {});
+  }
+
+  /// The same of chunks that have been loaded before, without an edge.
+  KOKKOS_FORCEINLINE_FUNCTION void take(const KernelArguments<V>& arguments,
+                                        const Raw (&chunk)[items]) {
+    take_unscaled(chunk);
+    scale_loaded(arguments);
+  }
+
+  /// The same of entries that have been widened before.
+  KOKKOS_FORCEINLINE_FUNCTION void take(const KernelArguments<V>& arguments,
+                                        const T (&entry)[size]) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) m_value[j] = entry[j];
+    m_edge = -Kokkos::Experimental::infinity_v<T>;
+    scale_loaded(arguments);
+  }
+
+  /// The same without a multiplication by 1: the branch, which would keep loads from memory from
+  /// overlapping, does no harm where chunks come from scratch.
+  KOKKOS_FORCEINLINE_FUNCTION void take_from_scratch(const KernelArguments<V>& arguments,
+                                                     const Raw (&chunk)[items]) {
+    take_unscaled(chunk);
+    if (arguments.scale != T(1)) scale(arguments);
+  }
+
+  /// For a place in the row that this thread doesn't work on.
+  KOKKOS_FORCEINLINE_FUNCTION void clear() {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) m_value[j] = -Kokkos::Experimental::infinity_v<T>;
+    m_edge = -Kokkos::Experimental::infinity_v<T>;
+  }
+
+  /// What the tile holds of chunk i, to be parked elsewhere, and back again. The edge is lost.
+  using Place = Chunk<T, width>;
+  KOKKOS_FORCEINLINE_FUNCTION Place place(int i) const {
+    Place place;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < width; ++k) place.entry[k] = m_value[i * width + k];
+    return place;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void put(const Place (&places)[items]) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) m_value[j] = places[j / width].entry[j % width];
+    m_edge = T(0);
+  }
+
+  /// The largest entry, not less than `start`. NaN is passed over: it shows in the sum.
+  KOKKOS_FORCEINLINE_FUNCTION T max(T start) const {
+    if constexpr (fill == Fill::edges) start = larger(start, m_edge);
+    // nvcc takes seven instructions for -inf and a double, in place of three.
+    hide_from_compiler(start);
+    T partial[chains] = {start, start, start, start};
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) partial[j % chains] = larger(partial[j % chains], m_value[j]);
+    return larger(larger(partial[0], partial[1]), larger(partial[2], partial[3]));
+  }
+
+  /// The sum of exp(entry); with `keep` the terms take the entries' places.
+  template <bool keep, class Exp>
+  KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) {
+    if constexpr (keep && std::is_same_v<Exp, PreciseExp<double>>) {
+      if (exp.shift() != T(0)) subtract(exp.shift());
+      return sum_by_terms<keep>([&](T v) { return exp.of_shifted(v); });
+    } else {
+      return sum_by(exp, [&](const auto& term) { return sum_by_terms<keep>(term); });
+    }
+  }
+
+  /// Stores map(what the tile holds) in the places that `load` with the same arguments has read.
+  template <class Map>
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t first, int rank,
+                                         const Map& map) const {
+    const int left = Places::chunks_left(row, first, rank);
+    Y* p = row.y_chunk(first + rank);
+    if (fill == Fill::exact || fill == Fill::guarded ||
+        (strides == Strides::one_or_any && row.wide_stores))
+      store_chunks(left, p, map);
+    else
+      store_entries(left, p, row.y_stride, map);
+    if constexpr (fill == Fill::edges) {
+      const std::int64_t column = Places::edge_column(row, first, rank);
+      if (column >= 0) row.y[column * row.y_stride] = static_cast<Y>(map(m_edge));
+    }
+  }
+
+ private:
+  template <bool keep, class Term>
+  KOKKOS_FORCEINLINE_FUNCTION T sum_by_terms(const Term& term) {
+    T partial[chains] = {};
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j)
+      add_term<keep>(partial[j % chains], term, m_value[j], m_value[j]);
+    if constexpr (fill == Fill::edges) {
+      // only the first few warps can have one: the others skip the exponential
+      if (m_edge != -Kokkos::Experimental::infinity_v<T>)
+        add_term<keep>(partial[0], term, m_edge, m_edge);
+      else if (keep)
+        m_edge = T(0);
+    }
+    return (partial[0] + partial[1]) + (partial[2] + partial[3]);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void subtract(T shift) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) m_value[j] -= shift;
+    m_edge -= shift;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void take_unscaled(const Raw (&chunk)[items]) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) widen<X, width>(chunk[i], m_value + i * width);
+    m_edge = -Kokkos::Experimental::infinity_v<T>;
+  }
+
+  /// A branch keeps loads from overlapping a bit; multiplying doubles by 1 costs more than that.
+  KOKKOS_FORCEINLINE_FUNCTION void scale_loaded(const KernelArguments<V>& arguments) {
+    if (sizeof(T) < 8 || arguments.scale != T(1)) scale(arguments);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void scale(const KernelArguments<V>& arguments) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) m_value[j] = arguments.scaled(m_value[j]);
+  }
+
+  template <class Map>
+  KOKKOS_FORCEINLINE_FUNCTION void store_chunks(int left, Y* p, const Map& map) const {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if (!Places::holds(i, left)) continue;
+      Chunk<Y, width> out;
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) out.entry[k] = static_cast<Y>(map(m_value[i * width + k]));
+      store_whole(reinterpret_cast<Chunk<Y, width>*>(p) + i * threads, out);
+    }
+  }
+
+  /// The same one by one, for a y that is strided or aligned in another way than x.
+  template <class Map>
+  KOKKOS_FORCEINLINE_FUNCTION void store_entries(int left, Y* p, std::int64_t stride,
+                                                 const Map& map) const {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i, p += threads * width * stride) {
+      if constexpr (Places::template hides<Y>) hide_from_compiler(p);
+      Y out[width];
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) out[k] = static_cast<Y>(map(m_value[i * width + k]));
+      if (!Places::holds(i, left)) continue;
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) p[k * stride] = out[k];
+    }
+  }
+
+  T m_value[size];
+  T m_edge;
+};
+
+/// The tile of a team.
+template <class V, class Shape>
+using TeamTile = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+
+/// The end of a row whose tile is still there: its share of the row, or the row's one value in the
+/// thread that is `first`.
+template <class Share, class Output>
+KOKKOS_FORCEINLINE_FUNCTION void write_share(const Share& share, const typename Share::Row& row,
+                                             int rank, bool first, const Output& output) {
+  if constexpr (Output::one_value_a_row) {
+    if (first) *row.y = static_cast<typename Share::Y>(output.value);
+  } else {
+    share.store(row, 0, rank, output);
+  }
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

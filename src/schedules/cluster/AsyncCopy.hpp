@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_ASYNCCOPY_HPP
+#define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_ASYNCCOPY_HPP
+
+/// \file
+/// Copies from a device's memory to scratch that pass no register. PTX ISA, cp.async. Where there
+/// are none (tests on a host) they are made at once.
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+
+namespace KokkosSoftmax::Impl {
+
+/// Tells the compiler that a pointer is to a device's scratch, for loads of that kind.
+KOKKOS_FORCEINLINE_FUNCTION void assume_scratch([[maybe_unused]] const void* pointer) {
+#if defined(__CUDA_ARCH__)
+  __builtin_assume(__isShared(pointer));
+#endif
+}
+
+/// *to = *from by the time that wait_for_copies() returns, for the calling lane alone.
+/// `through_cache`: by way of the first-level cache, as all copies of less than 16 bytes go.
+template <bool through_cache, class Place>
+KOKKOS_FORCEINLINE_FUNCTION void copy_async(Place* to, const Place* from) {
+  static_assert(sizeof(Place) == 4 || sizeof(Place) == 8 || sizeof(Place) == 16);
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  const auto there = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
+  const auto here = __cvta_generic_to_global(from);
+  if constexpr (through_cache || sizeof(Place) < 16)
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(there), "l"(here),
+                 "n"(sizeof(Place))
+                 : "memory");
+  else
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(there), "l"(here) : "memory");
+#else
+  *to = *from;
+#endif
+}
+
+/// Until all copies of the calling lane are there.
+KOKKOS_FORCEINLINE_FUNCTION void wait_for_copies() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_CLUSTERKERNEL_HPP
+#define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_CLUSTERKERNEL_HPP
+
+#include <schedules/cluster/AsyncSegment.hpp>
+#include <schedules/cluster/ClusterMember.hpp>
+#include <schedules/cluster/StateExchange.hpp>
+#include <team/TeamReduce.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// A row in the registers and the shared memory of the teams of a cluster: each holds its share and
+/// sends its state to all others.
+template <class Exec, class V, Operation operation, class Shape>
+struct ClusterKernel {
+  using T = typename V::Compute;
+  using Share = StagedShare<Exec, V, operation, Shape>;
+  using Row = typename Share::Row;
+  using State = LogSumExpState<T>;
+  using States = ScratchStates<Exec, T>;
+  using Exchange = StateExchange<T>;
+  static constexpr int team_lanes = Shape::threads * Shape::lanes;
+  static constexpr int min_teams = Shape::min_teams;  // a multiprocessor
+  static constexpr int max_teams = Exchange::max_teams;
+
+  KernelArguments<V> arguments;
+  int chunks_per_team;
+
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(const ClusterMember& member) const {
+    constexpr int lanes = Shape::lanes;
+    const int lane = lane_number<lanes>(member);
+    const int rank = member.team_rank() * lanes + lane;
+    const States of_threads(member.team_scratch(0), Shape::threads);
+    Exchange& exchange = *static_cast<Exchange*>(
+        member.team_scratch(0).get_shmem_aligned(sizeof(Exchange), alignof(Exchange)));
+    if (rank == 0) exchange.init();
+    member.arrive();
+    const std::int64_t begin = std::int64_t(member.rank_in_cluster()) * chunks_per_team;
+    const Row row = share_of(arguments.first_row + member.league_rank(), begin);
+    Share share(member, chunks_per_team);
+    const State mine = merge_over_lanes<lanes>(member, share.load(arguments, row, begin, rank));
+    const State team = merge_over_team<Shape::threads, lanes>(member, lane, of_threads, mine);
+    share.store(arguments, row, begin, rank, merge_over_cluster(member, lane, exchange, team));
+  }
+
+  static std::size_t scratch_bytes(std::int64_t chunks) {
+    return States::shmem_size(Shape::threads) + sizeof(Exchange) + alignof(Exchange) +
+           Share::scratch_bytes(chunks);
+  }
+  /// The largest share of a team with so much scratch.
+  static std::int64_t most_chunks(int scratch) {
+    return Share::most_chunks(static_cast<std::size_t>(scratch) - scratch_bytes(0));
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION Row share_of(std::int64_t r, std::int64_t begin) const {
+    Row row(arguments, r);
+    const std::int64_t end = begin + chunks_per_team;
+    row.end = end < row.chunks ? end : row.chunks;
+    return row;
+  }
+
+  /// The same in all threads, added up in the same order. A team may end before the others: it has
+  /// got all that is sent to it.
+  KOKKOS_FORCEINLINE_FUNCTION static State merge_over_cluster(const ClusterMember& member, int lane,
+                                                              Exchange& exchange,
+                                                              const State& team) {
+    const int teams = member.cluster_size();
+    if (teams == 1) return team;
+    member.wait();  // the others may not have been there before
+    if (member.team_rank() == 0 && lane == 0) exchange.expect(teams);
+    if (member.team_rank() == 0 && lane < teams) exchange.send(member, lane, team);
+    exchange.wait();
+    State part;
+    if (lane % max_teams < teams) part = exchange.of_team(lane % max_teams);
+    return merge_over_lanes<max_teams>(member, part);
+  }
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_CLUSTERMEMBER_HPP
+#define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_CLUSTERMEMBER_HPP
+
+#include <Kokkos_Core.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// A team that is one of a cluster: thread blocks that the GPU starts together, on neighbouring
+/// multiprocessors, and that reach each other's shared memory (CUDA, compute capability 9.0). It
+/// has as much of Kokkos' team member as the schedules ask for. Threads of a vector are
+/// threadIdx.x, those of a team threadIdx.y, as Kokkos has them.
+class ClusterMember {
+ public:
+  using Scratch = Kokkos::Cuda::scratch_memory_space;
+
+  KOKKOS_FORCEINLINE_FUNCTION ClusterMember(void* memory, int bytes) : m_scratch(memory, bytes) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION const Scratch& team_scratch(int) const {
+    return m_scratch.set_team_thread_mode(0, 1, 0);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int team_rank() const { return read<Register::team_rank>(); }
+  KOKKOS_FORCEINLINE_FUNCTION int league_rank() const { return read<Register::cluster>(); }
+  KOKKOS_FORCEINLINE_FUNCTION int rank_in_cluster() const { return read<Register::rank>(); }
+  KOKKOS_FORCEINLINE_FUNCTION int cluster_size() const { return read<Register::size>(); }
+
+  KOKKOS_FORCEINLINE_FUNCTION void team_barrier() const {
+#if defined(__CUDA_ARCH__)
+    __syncthreads();
+#endif
+  }
+
+  /// All threads of the cluster have come to `arrive` where one leaves `wait`. Nothing is said of
+  /// what they have written before: a barrier that orders that takes a microsecond under load.
+  KOKKOS_FORCEINLINE_FUNCTION void arrive() const {
+#if defined(__CUDA_ARCH__)
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+#endif
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void wait() const {
+#if defined(__CUDA_ARCH__)
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+  }
+
+  /// Where team number `rank` of the cluster has what this one has at `mine`, in shared memory.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION T* of_team([[maybe_unused]] int rank, T* mine) const {
+#if defined(__CUDA_ARCH__)
+    T* theirs;
+    asm("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(mine), "r"(rank));
+    return theirs;
+#else
+    return mine;
+#endif
+  }
+
+ private:
+  enum class Register { team_rank, cluster, rank, size };
+
+  Scratch m_scratch;
+
+  template <Register which>
+  KOKKOS_FORCEINLINE_FUNCTION static int read() {
+    int value = 0;
+#if defined(__CUDA_ARCH__)
+    if constexpr (which == Register::team_rank) value = static_cast<int>(threadIdx.y);
+    if constexpr (which == Register::cluster) asm("mov.u32 %0, %%clusterid.x;" : "=r"(value));
+    if constexpr (which == Register::rank) asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(value));
+    if constexpr (which == Register::size) asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(value));
+#endif
+    return value;
+  }
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

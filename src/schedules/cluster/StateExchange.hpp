@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_STATEEXCHANGE_HPP
+#define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_STATEEXCHANGE_HPP
+
+#include <KokkosSoftmax_LogSumExpState.hpp>
+#include <cstdint>
+#include <schedules/cluster/ClusterMember.hpp>
+#include <schedules/cluster/ClusterPlan.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// The states of a cluster's teams, each sent to all: one object in the shared memory of each team,
+/// at the same place. A barrier of the cluster in their place would have every team wait until all
+/// it has stored is in memory, and forget its first-level cache. PTX ISA, st.async and mbarrier.
+template <class T>
+class StateExchange {
+ public:
+  static constexpr int max_teams = most_cluster_teams;
+  using State = LogSumExpState<T>;
+
+  /// By one thread, before the cluster meets for the first time.
+  KOKKOS_FORCEINLINE_FUNCTION void init() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&m_arrived)) : "memory");
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+#endif
+  }
+
+  /// By one thread, once the cluster has met: from how many teams states come.
+  KOKKOS_FORCEINLINE_FUNCTION void expect([[maybe_unused]] int teams) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile(
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(&m_arrived)),
+        "r"(teams * static_cast<int>(sizeof(State)))
+        : "memory");
+#endif
+  }
+
+  /// Tells team `to` of the own team's state.
+  KOKKOS_FORCEINLINE_FUNCTION void send([[maybe_unused]] const ClusterMember& member,
+                                        [[maybe_unused]] int to,
+                                        [[maybe_unused]] const State& state) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    const std::uint32_t place = there(address(m_states + member.rank_in_cluster()), to);
+    const std::uint32_t arrived = there(address(&m_arrived), to);
+    if constexpr (sizeof(T) == 4) {
+      asm volatile(
+          "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::
+              "r"(place),
+          "r"(__float_as_uint(state.max)), "r"(__float_as_uint(state.sum)), "r"(arrived)
+          : "memory");
+    } else {
+      asm volatile(
+          "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::
+              "r"(place),
+          "l"(__double_as_longlong(state.max)), "l"(__double_as_longlong(state.sum)), "r"(arrived)
+          : "memory");
+    }
+#endif
+  }
+
+  /// Until all teams' states are there.
+  KOKKOS_FORCEINLINE_FUNCTION void wait() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    std::uint32_t are_there = 0;
+    while (are_there == 0)
+      asm volatile(
+          "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, "
+          "p; }"
+          : "=r"(are_there)
+          : "r"(address(&m_arrived))
+          : "memory");
+#endif
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION State of_team(int team) const { return m_states[team]; }
+
+ private:
+#if defined(__CUDA_ARCH__)
+  KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t address(const void* shared) {
+    return static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
+  }
+  /// The same place in another team's shared memory.
+  KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t there(std::uint32_t here, int team) {
+    std::uint32_t address;
+    asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(here), "r"(team));
+    return address;
+  }
+#endif
+
+  alignas(16) State m_states[max_teams];
+  std::uint64_t m_arrived;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_SPLIT_SPLIT_HPP
+#define KOKKOSSOFTMAX_SRC_SCHEDULES_SPLIT_SPLIT_HPP
+
+/// \file
+/// Rows over groups of teams, for rows too wide for one team and for fewer rows than teams fit the
+/// machine. Each team works on a share of each of its group's rows and merges its state with the
+/// others' through memory.
+///
+/// The kinds of teams: SplitTeam reads a row twice, SplitHeldTeam and SplitOnceTeam hold their
+/// shares.
+
+#include <algorithm>
+#include <backend/DivideUp.hpp>
+#include <row/HalfTile.hpp>
+#include <schedules/ScratchSegment.hpp>
+#include <schedules/split/RowLoop.hpp>
+#include <schedules/split/RowStates.hpp>
+#include <team/OnlineSum.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// A team whose lanes work on one row together.
+template <class Exec, class V, Operation operation, class Shape>
+class SplitTeam
+    : public SplitRounds<
+          SplitTeam<Exec, V, operation, Shape>, V,
+          RowGroup<RowStates<Exec, typename V::Compute, Shape::threads, Shape::lanes>>> {
+ public:
+  using T = typename V::Compute;
+  using Group = RowGroup<RowStates<Exec, T, Shape::threads, Shape::lanes>>;
+  using Rounds = SplitRounds<SplitTeam, V, Group>;
+  using Piece = PieceFor<V, operation, Shape>;
+  using Row = typename Piece::Row;
+  using Output = Epilogue<operation, V>;
+  using Exp = typename Output::Exp;
+  using typename Rounds::Member;
+  using typename Rounds::State;
+
+  KOKKOS_FORCEINLINE_FUNCTION SplitTeam(const Member& member, const KernelArguments<V>& arguments,
+                                        const SplitWorkspace& workspace, const SplitPlan& plan)
+      : Rounds(member, lane_number<Shape::lanes>(member), arguments, workspace, plan),
+        m_rank(member.team_rank() * Shape::lanes + this->m_lane) {}
+
+ protected:
+  friend Rounds;
+
+  KOKKOS_FORCEINLINE_FUNCTION Row share_of(const RowPointers<V>& pointers) const {
+    Row row(this->m_arguments, pointers);
+    this->cut_to_share(row);
+    return row;
+  }
+
+  /// Forwards over the share.
+  KOKKOS_FORCEINLINE_FUNCTION State sum(std::uint32_t r) const {
+    const Row row = share_of(this->m_arguments.row(r));
+    OnlineSum<Exp, T> sum;
+    std::int64_t first = this->begin();
+    do {  // once at least: the row's edge belongs to the first tile, even without a chunk
+      Piece piece;
+      piece.load(this->m_arguments, row, first, m_rank);
+      sum.add(piece);
+      first += Piece::chunks;
+    } while (first < row.end);
+    return merge_over_lanes<Shape::lanes>(this->m_member, sum.state());
+  }
+
+  /// Backwards over the share: its end is what the cache holds for sure.
+  KOKKOS_FORCEINLINE_FUNCTION void write(std::uint32_t r, const State& all) const {
+    const Row row = share_of(this->m_arguments.row(r));
+    if constexpr (Output::one_value_a_row) {
+      if (this->m_group.index() == 0 && m_rank == 0)
+        *row.y = static_cast<typename V::Y>(all.value());
+    } else {
+      const EntryEpilogue<Output, T> output(all, this->m_arguments.empty_rows);
+      const std::int64_t tiles = divide_up(row.end - this->begin(), Piece::chunks);
+      std::int64_t first = this->begin() + (tiles > 0 ? tiles - 1 : 0) * Piece::chunks;
+      for (; first >= this->begin(); first -= Piece::chunks) {
+        Piece piece;
+        piece.load(this->m_arguments, row, first, m_rank);
+        piece.store(row, first, m_rank, output);
+      }
+    }
+  }
+
+  int m_rank;
+};
+
+/// The same with shares that are held on chip, so that they are read once. While a team waits for
+/// the states of the others, the other teams of its multiprocessor load or store.
+template <class Exec, class V, Operation operation, class Shape>
+class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
+ public:
+  using Base = SplitTeam<Exec, V, operation, Shape>;
+  using Held = HeldShare<Exec, V, operation, Shape>;
+  using typename Base::Group;
+  using typename Base::Member;
+  using typename Base::Row;
+  using typename Base::State;
+  static constexpr bool holds_shares = true;
+
+  KOKKOS_FORCEINLINE_FUNCTION SplitHeldTeam(const Member& member,
+                                            const KernelArguments<V>& arguments,
+                                            const SplitWorkspace& workspace, const SplitPlan& plan)
+      : Base(member, arguments, workspace, plan), m_held(member, plan.chunks_per_team) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION void run() {
+    std::uint32_t row = this->m_group.own_row(0);
+    load_and_publish(row, 0, 0u);
+    State all;
+    std::uint32_t next = this->m_group.own_row(1);
+    switch (this->m_group.settle(0, all)) {
+      case Group::Outcome::left_out:
+        break;
+      case Group::Outcome::complete:
+        for (std::uint32_t round = 1; this->there(next); ++round) {
+          store(row, all);
+          row = next;
+          load_and_publish(row, round, this->m_group.claim_row(own_rows));
+          const auto gathered = this->m_group.gather(round, this->m_group.look(round));
+          all = gathered.all;
+          next = gathered.row;
+        }
+        this->m_group.leave();  // on its way beside the last stores
+        store(row, all);
+        return;
+      case Group::Outcome::closed:
+        this->run_closed(own_rows);
+    }
+    this->m_group.leave();
+  }
+
+  static std::size_t scratch_bytes(const SplitPlan& plan) {
+    return Group::scratch_bytes() + Held::scratch_bytes(plan.chunks_per_team);
+  }
+  static std::int64_t most_chunks(std::size_t scratch) {
+    return Held::most_chunks(scratch - Group::scratch_bytes());
+  }
+
+ private:
+  static constexpr std::uint32_t own_rows = 2;
+
+  KOKKOS_FORCEINLINE_FUNCTION Row share(std::uint32_t r) const {  // takes one outer axis alone
+    return this->share_of(this->m_arguments.row_of_one_axis(r));
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void load_and_publish(std::uint32_t r, std::uint32_t round,
+                                                    std::uint32_t claimed) {
+    const State mine = m_held.load(this->m_arguments, share(r), this->begin(), this->m_rank);
+    this->m_group.publish(round, merge_over_lanes<Shape::lanes>(this->m_member, mine), claimed);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void store(std::uint32_t r, const State& all) const {
+    m_held.store(this->m_arguments, share(r), this->begin(), this->m_rank, all);
+  }
+
+  Held m_held;
+};
+
+/// The same for rows so few that each group has one, and so short that a team holds its share in
+/// registers: the shortest way from the load to the store.
+template <class Exec, class V, Operation operation, class Shape>
+class SplitOnceTeam : public SplitTeam<Exec, V, operation, Shape> {
+ public:
+  using Base = SplitTeam<Exec, V, operation, Shape>;
+  using Base::Base;
+  using typename Base::Exp;
+  using typename Base::Group;
+  using typename Base::Output;
+  using typename Base::Piece;
+  using typename Base::State;
+  using typename Base::T;
+
+  /// Many small teams wait for one another longer than few large ones (128 lanes: 32 teams, 256
+  /// lanes: 128 teams, by measurements on an H200).
+  static constexpr int max_members = std::max(1, Base::max_members* Base::max_members / 512);
+  static constexpr bool holds_shares = true;
+  static constexpr bool one_row_a_group = true;
+
+  KOKKOS_FORCEINLINE_FUNCTION void run() {
+    constexpr int lanes = Shape::lanes;
+    const auto row = this->share_of(this->m_arguments.row_of_one_axis(this->m_group.own_row(0)));
+    Piece piece;
+    piece.load(this->m_arguments, row, this->begin(), this->m_rank);
+    const T max =
+        max_over_lanes<lanes>(this->m_member, piece.max(-Kokkos::Experimental::infinity_v<T>));
+    const T reference = Exp::reference(max);
+    const T sum = piece.template sum<Output::keeps_weights>(Exp(reference));
+    this->m_group.publish(0, {reference, sum_over_lanes<lanes>(this->m_member, sum)}, 0u);
+    State all;
+    const auto outcome = this->m_group.settle(0, all);
+    if (outcome == Group::Outcome::closed) this->run_closed(1);
+    this->m_group.leave();
+    if (outcome == Group::Outcome::complete)
+      piece.store(row, this->begin(), this->m_rank,
+                  Output(all, reference, this->m_arguments.empty_rows));
+  }
+
+  static std::int64_t most_chunks(std::size_t /*scratch*/) { return Piece::chunks; }
+};
+
+/// Rows of any length.
+template <class Exec, class V, Operation operation, class Shape>
+using SplitOnlineKernel = SplitKernel<SplitTeam<Exec, V, operation, Shape>, V>;
+
+/// Rows that a group of teams can hold in registers and scratch.
+template <class Exec, class V, Operation operation, class Shape>
+using SplitHeldKernel = SplitKernel<SplitHeldTeam<Exec, V, operation, Shape>, V>;
+
+/// As many rows as there are groups, which hold them in registers.
+template <class Exec, class V, Operation operation, class Shape>
+using SplitOnceKernel = SplitKernel<SplitOnceTeam<Exec, V, operation, Shape>, V>;
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

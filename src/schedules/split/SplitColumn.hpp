@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_SPLIT_SPLITCOLUMN_HPP
+#define KOKKOSSOFTMAX_SRC_SCHEDULES_SPLIT_SPLITCOLUMN_HPP
+
+#include <algorithm>
+#include <backend/DivideUp.hpp>
+#include <row/Tile.hpp>
+#include <schedules/split/PanelStates.hpp>
+#include <schedules/split/RowLoop.hpp>
+#include <team/OnlineSum.hpp>
+#include <utility>
+
+namespace KokkosSoftmax::Impl {
+
+/// The rows of a panel, where the team has the lanes for so many. More are longer pieces of memory
+/// a read, and more states to exchange: the fewer, the more teams there are.
+template <class Shape>
+inline constexpr int split_panel = std::min(panel_rows_per_multiprocessor /
+                                                std::max(1, Shape::min_teams),
+                                            Shape::threads* Shape::lanes);
+
+template <class Exec, class T, class Shape>
+using PanelGroup = RowGroup<
+    PanelStates<Exec, T, Shape::threads, Shape::lanes, split_panel<Shape>, Shape::rows_per_thread>>;
+
+/// Strided rows that lie side by side over groups of teams: a panel of neighbouring rows is split
+/// over the teams of a group, so that few rows occupy the whole device. Each lane has some slots;
+/// the slots of a team are dealt out to the rows of the panel in turn, so that they read
+/// neighbouring entries whatever the number of rows is, and each has every so-manieth column of the
+/// team's share. Read twice.
+template <class Exec, class V, Operation operation, class Shape>
+class SplitColumnTeam : public SplitRounds<SplitColumnTeam<Exec, V, operation, Shape>, V,
+                                           PanelGroup<Exec, typename V::Compute, Shape>> {
+ public:
+  static constexpr int slots = Shape::rows_per_thread;
+  static_assert(Shape::items % slots == 0, "the items are divided among the slots");
+  using T = typename V::Compute;
+  using Group = PanelGroup<Exec, T, Shape>;
+  using Rounds = SplitRounds<SplitColumnTeam, V, Group>;
+  /// Of one slot, in a row of the columns that are the slot's.
+  using Piece = Tile<V, Shape::items / slots, 1, 1, Fill::scalar, Strides::any>;
+  using Row = typename Piece::Row;
+  using Output = Epilogue<operation, V>;
+  using Exp = typename Output::Exp;
+  using typename Rounds::Member;
+  using typename Rounds::Merged;
+
+  KOKKOS_FORCEINLINE_FUNCTION SplitColumnTeam(const Member& member,
+                                              const KernelArguments<V>& arguments,
+                                              const SplitWorkspace& workspace,
+                                              const SplitPlan& plan)
+      : Rounds(member, lane_number<Shape::lanes>(member), arguments, workspace, plan) {}
+
+ protected:
+  friend Rounds;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of_slot(std::uint32_t panel, int k) const {
+    return std::int64_t(panel) * this->m_plan.panel.rows + this->m_group.states().row(k);
+  }
+  /// The last panel may be smaller than the others, and some slots may be left over.
+  KOKKOS_FORCEINLINE_FUNCTION bool is_row(std::int64_t r, int k) const {
+    return r < this->m_arguments.problem.rows &&
+           this->m_group.states().sharer(k) < this->m_plan.panel.sharers;
+  }
+
+  /// The columns of slot k in the team's share of its row, as a row.
+  KOKKOS_FORCEINLINE_FUNCTION Row columns_of_slot(std::uint32_t panel, int k) const {
+    const std::int64_t r = row_of_slot(panel, k);
+    Row row(this->m_arguments, is_row(r, k) ? r : 0);
+    this->cut_to_share(row);
+    const int sharers = this->m_plan.panel.sharers;
+    const std::int64_t first = this->begin() + this->m_group.states().sharer(k);
+    const bool has_columns = is_row(r, k) && first < row.end;
+    row.x += first * row.x_stride;
+    row.y += first * row.y_stride;
+    row.x_stride *= sharers;
+    row.y_stride *= sharers;
+    row.end = has_columns ? divide_up(row.end - first, sharers) : 0;
+    return row;
+  }
+
+  struct SlotRows {
+    Row slot[slots];
+
+    /// Of the longest: they differ by one at most, but for slots without a row.
+    KOKKOS_FORCEINLINE_FUNCTION std::int64_t end() const {
+      std::int64_t end = slot[0].end;
+      for (int k = 1; k < slots; ++k) end = slot[k].end > end ? slot[k].end : end;
+      return end;
+    }
+  };
+  template <std::size_t... k>
+  KOKKOS_FORCEINLINE_FUNCTION SlotRows columns_of_slots(std::uint32_t panel,
+                                                        std::index_sequence<k...>) const {
+    return {{columns_of_slot(panel, static_cast<int>(k))...}};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION SlotRows columns_of_slots(std::uint32_t panel) const {
+    return columns_of_slots(panel, std::make_index_sequence<slots>{});
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void load(const SlotRows& row, std::int64_t first,
+                                        Piece (&piece)[slots]) const {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < slots; ++k) piece[k].load(this->m_arguments, row.slot[k], first, 0);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION typename Group::Brought sum(std::uint32_t panel) const {
+    const SlotRows row = columns_of_slots(panel);
+    OnlineSum<Exp, T> sum[slots];
+    const std::int64_t end = row.end();
+    for (std::int64_t first = 0; first < end; first += Piece::chunks) {
+      Piece piece[slots];
+      load(row, first, piece);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < slots; ++k) sum[k].add(piece[k]);
+    }
+    typename Group::Brought brought;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < slots; ++k) brought.slot[k] = sum[k].state();
+    return brought;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void write(std::uint32_t panel, const Merged& all) const {
+    if constexpr (Output::one_value_a_row)
+      write_values(panel, all);
+    else
+      write_entries(panel, all);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void write_values(std::uint32_t panel, const Merged& all) const {
+    if (this->m_group.index() != 0) return;
+    for (int k = 0; k < slots; ++k) {
+      const std::int64_t r = row_of_slot(panel, k);
+      if (is_row(r, k) && this->m_group.states().sharer(k) == 0)
+        *Row(this->m_arguments, r).y =
+            static_cast<typename V::Y>(all(this->m_group.states().row(k)).value());
+    }
+  }
+
+  /// Backwards, to find the end of the first read in the cache.
+  KOKKOS_FORCEINLINE_FUNCTION void write_entries(std::uint32_t panel, const Merged& all) const {
+    using Entry = EntryEpilogue<Output, T>;
+    const SlotRows row = columns_of_slots(panel);
+    const std::int64_t tiles = divide_up(row.end(), Piece::chunks);
+    for (std::int64_t first = (tiles - 1) * Piece::chunks; first >= 0; first -= Piece::chunks) {
+      Piece piece[slots];
+      load(row, first, piece);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < slots; ++k)
+        piece[k].store(row.slot[k], first, 0,
+                       Entry(all(this->m_group.states().row(k)), this->m_arguments.empty_rows));
+    }
+  }
+};
+
+template <class Exec, class V, Operation operation, class Shape>
+using SplitColumnKernel = SplitKernel<SplitColumnTeam<Exec, V, operation, Shape>, V>;
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

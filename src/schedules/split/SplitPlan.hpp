@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_SPLIT_SPLITPLAN_HPP
+#define KOKKOSSOFTMAX_SRC_SCHEDULES_SPLIT_SPLITPLAN_HPP
+
+#include <cstdint>
+#include <schedules/split/Panel.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// How a launch is divided: group g has the teams [g * teams_per_row, (g + 1) * teams_per_row) of
+/// the league, and works on the rows g, g + groups, ... first and then on rows that it claims.
+struct SplitPlan {
+  int groups = 1;
+  int teams_per_row = 1;
+  Panel panel;                       // what a team works on at one time
+  std::int64_t chunks_per_team = 0;  // of a row, where the group is complete
+  std::uint32_t rows = 1;
+  std::uint32_t patience = 0;  // polls until a group is closed
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_TEAM_TEAMREDUCE_HPP
+#define KOKKOSSOFTMAX_SRC_TEAM_TEAMREDUCE_HPP
+
+/// \file
+/// LogSumExpStates merged over the lanes of a vector and over the threads of a team.
+
+#include <KokkosSoftmax_LogSumExpState.hpp>
+#include <bit>
+#include <team/Lanes.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// exp(from - to); 1 where both are the same infinity. Not exp_up_to_one: used beside the
+/// exponentials of the entries, its constants would take their registers.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T rescaling(T from, T to) {
+  return from == to ? T(1) : Kokkos::exp(from - to);
+}
+
+/// Merges the lanes' states. The largest reference first and one sum against it: merging pair by
+/// pair would take exponentials at every step.
+template <int lanes, class T, class Member>
+KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_over_lanes(const Member& member,
+                                                               const LogSumExpState<T>& mine) {
+  LogSumExpState<T> merged;
+  merged.max = max_over_lanes<lanes>(member, mine.max);
+  merged.sum = sum_over_lanes<lanes>(member, mine.sum * rescaling(mine.max, merged.max));
+  return merged;
+}
+
+/// States in level-0 scratch memory.
+template <class Exec, class T>
+using ScratchStates = Kokkos::View<LogSumExpState<T>*, typename Exec::scratch_memory_space,
+                                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+/// The lanes that take a state each of so many threads: a power of two.
+template <int threads>
+inline constexpr int lanes_for = static_cast<int>(std::bit_ceil(static_cast<unsigned>(threads)));
+
+/// Merges the states of all threads of a team that begin at number `first`. As many lanes as there
+/// are threads take a state each, the other lanes of the vector the same states again: every lane
+/// merges all of them in the same order, so that the result is the same in all.
+template <int threads, int lanes, class T, class Member, class States>
+KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_states(const Member& member, int lane,
+                                                           const States& states, int first) {
+  static_assert(threads <= lanes, "each lane takes the state of one thread");
+  const int number = lane % lanes_for<threads>;
+  LogSumExpState<T> part;
+  if (number < threads) part = states(first + number);
+  return merge_over_lanes<lanes_for<threads>>(member, part);
+}
+
+/// The same for a state that each thread brings, with one barrier. With `in_first` the first
+/// thread alone gets the result, and the others needn't wait for it.
+template <int threads, int lanes, bool in_first = false, class T, class Member, class States>
+KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_over_team(const Member& member, int lane,
+                                                              const States& states,
+                                                              const LogSumExpState<T>& mine) {
+  if constexpr (threads == 1) return mine;
+  if (lane == 0) states(member.team_rank()) = mine;
+  member.team_barrier();
+  if (in_first && member.team_rank() > 0) return mine;
+  return merge_states<threads, lanes, T>(member, lane, states, 0);
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
