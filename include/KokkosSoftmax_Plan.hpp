@@ -51,7 +51,7 @@ class Plan {
   ///           function
   /// \throws std::invalid_argument  before anything is written, saying what differs
   void execute(const X& x, const Y& y) const {
-    if constexpr (one_value_a_row)
+    if constexpr (one_value_per_row)
       execute_as<Impl::Operation::logsumexp>(x, y);
     else if (m_operation == Impl::Operation::softmax)
       execute_as<Impl::Operation::softmax>(x, y);
@@ -64,7 +64,7 @@ class Plan {
   /// \return the function, the shape, the schedule, and whether the rule or a line of a tuning
   ///         table chose it (see docs/tuning.md)
   std::string describe() const {
-    if constexpr (one_value_a_row)
+    if constexpr (one_value_per_row)
       return describe_as<Impl::Operation::logsumexp>();
     else if (m_operation == Impl::Operation::softmax)
       return describe_as<Impl::Operation::softmax>();
@@ -73,7 +73,7 @@ class Plan {
   }
 
  private:
-  static constexpr bool one_value_a_row = Y::rank() + 1 == X::rank();
+  static constexpr bool one_value_per_row = Y::rank() + 1 == X::rank();
   using Values = Impl::ValueTypes<typename X::non_const_value_type, typename Y::value_type>;
 
   Plan(Impl::Operation operation, const Exec& exec, const X& x, const Y& y, const Options& options)
@@ -111,7 +111,7 @@ class Plan {
     return text.str();
   }
 
-  static constexpr const char* y_name() { return one_value_a_row ? "lse" : "y"; }
+  static constexpr const char* y_name() { return one_value_per_row ? "lse" : "y"; }
 
   template <Impl::Operation operation, class E, class V, class W>
   friend Plan<E, V, W> Impl::make_plan(const E&, const V&, const W&, const Options&);

@@ -28,22 +28,23 @@ class ClosedGroups : public ::testing::Test {
   using T = typename C::value;
   using V = KokkosSoftmax::Impl::ValueTypes<T>;
   using Exec = typename C::exec;
-  template <int width, KokkosSoftmax::Impl::Fill fill>
+  template <int width, KokkosSoftmax::Impl::AccessMode access>
   using ShapeOf =
-      std::conditional_t<is_host_space<Exec>, KokkosSoftmax::Impl::Shape<1, 1, 4, width, fill>,
-                         KokkosSoftmax::Impl::Shape<4, 32, 2, width, fill, 4>>;
-  using Even = ShapeOf<KokkosSoftmax::Impl::widest<T>, KokkosSoftmax::Impl::Fill::guarded>;
-  using Odd =
-      std::conditional_t<is_host_space<Exec> || sizeof(T) == 8,
-                         ShapeOf<1, KokkosSoftmax::Impl::Fill::scalar>,
-                         ShapeOf<KokkosSoftmax::Impl::widest<T>, KokkosSoftmax::Impl::Fill::edges>>;
+      std::conditional_t<is_host_space<Exec>, KokkosSoftmax::Impl::Shape<1, 1, 4, width, access>,
+                         KokkosSoftmax::Impl::Shape<4, 32, 2, width, access, 4>>;
+  using Even =
+      ShapeOf<KokkosSoftmax::Impl::widest<T>, KokkosSoftmax::Impl::AccessMode::guarded_vectors>;
+  using Odd = std::conditional_t<
+      is_host_space<Exec> || sizeof(T) == 8, ShapeOf<1, KokkosSoftmax::Impl::AccessMode::scalar>,
+      ShapeOf<KokkosSoftmax::Impl::widest<T>, KokkosSoftmax::Impl::AccessMode::peeled_vectors>>;
 
   /// On a host a team of two threads, where there are two: all of a panel's exchange but the lanes.
   using Strided = std::conditional_t<
       is_host_space<Exec>,
       KokkosSoftmax::Impl::Shape<has_teams<Exec> ? 2 : 1, 1, 8, 1,
-                                 KokkosSoftmax::Impl::Fill::scalar, 1, has_teams<Exec> ? 4 : 1>,
-      KokkosSoftmax::Impl::Shape<4, 32, 8, 1, KokkosSoftmax::Impl::Fill::scalar, 4, 4>>;
+                                 KokkosSoftmax::Impl::AccessMode::scalar, 1,
+                                 has_teams<Exec> ? 4 : 1>,
+      KokkosSoftmax::Impl::Shape<4, 32, 8, 1, KokkosSoftmax::Impl::AccessMode::scalar, 4, 4>>;
 
   template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel,
             class Shape>
@@ -66,7 +67,7 @@ class ClosedGroups : public ::testing::Test {
   template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel,
             class Shape>
   static void expect_right(std::size_t count, std::size_t columns, int groups, bool in_place,
-                           std::uint32_t patience) {
+                           std::uint32_t poll_limit) {
     using K = KernelOf<Kernel, Shape>;
     const Exec exec;
     const auto& sample = normal_sample<T>(count, columns);
@@ -96,7 +97,7 @@ class ClosedGroups : public ::testing::Test {
     plan.chunks_per_team = KokkosSoftmax::Impl::share_chunks(p, plan.teams_per_row);
     plan.rows = static_cast<std::uint32_t>(
         KokkosSoftmax::Impl::divide_up(static_cast<std::int64_t>(count), plan.panel.rows));
-    plan.patience = patience;
+    plan.poll_limit = poll_limit;
     const auto problem = KokkosSoftmax::Impl::make_row_problem(
         KokkosSoftmax::Impl::strided_array(x_view), KokkosSoftmax::Impl::strided_array(y_view),
         c.options.axis);
@@ -107,7 +108,7 @@ class ClosedGroups : public ::testing::Test {
         KokkosSoftmax::Impl::SplitWorkspaces<Exec>::singleton().template lease<K::most_rows>(exec);
     Kokkos::parallel_for(
         "Test::closed_groups", policy,
-        K{KokkosSoftmax::Impl::KernelArguments<V>(problem, Options{}), lease.workspace(), plan});
+        K{KokkosSoftmax::Impl::RowArgs<V>(problem, Options{}), lease.workspace(), plan});
     exec.fence();
     EXPECT_TRUE(check_output(c, sample.rows, sample.expected, in_place ? x : y));
   }
@@ -123,14 +124,14 @@ class ClosedGroups : public ::testing::Test {
   static void expect_right(std::size_t columns) {
     for (int pass = 0; pass < 5; ++pass)
       for (const bool in_place : {false, true}) {
-        const std::uint32_t patience = patience_of_pass(pass);
-        expect_right<Kernel, Shape>(1, columns, 1, in_place, patience);
-        expect_right<Kernel, Shape>(29, columns, 7, in_place, patience);
+        const std::uint32_t poll_limit = patience_of_pass(pass);
+        expect_right<Kernel, Shape>(1, columns, 1, in_place, poll_limit);
+        expect_right<Kernel, Shape>(29, columns, 7, in_place, poll_limit);
         using K = KernelOf<Kernel, Shape>;
         constexpr int panel = K::most_rows;
         // an odd number: panels as large as they can be, and a smaller last one
         const std::size_t many = panel > 1 ? 200 * panel - panel / 2 - 1 : 200;
-        expect_right<Kernel, Shape>(many, columns, many_groups<K>(), in_place, patience);
+        expect_right<Kernel, Shape>(many, columns, many_groups<K>(), in_place, poll_limit);
       }
   }
 

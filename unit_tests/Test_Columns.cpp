@@ -9,7 +9,7 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-using KokkosSoftmax::Impl::Fill;
+using KokkosSoftmax::Impl::AccessMode;
 using KokkosSoftmax::Impl::Operation;
 
 /// Every schedule of `column`, whatever number of rows the rule takes it for.
@@ -63,7 +63,7 @@ class Columns : public ::testing::Test {
       if (!result) continue;
       EXPECT_TRUE(*result) << schedules[s];
       ++served.all;
-      served.in_chunks += schedules[s].fill == Fill::neighbours;
+      served.in_chunks += schedules[s].access == AccessMode::vectors_across_rows;
     }
   }
 };
@@ -138,9 +138,10 @@ class RowsInChunks : public ::testing::Test {
   bool serves(int width) const {
     const Exec exec;
     const Options options;
-    const KokkosSoftmax::Impl::Call<Exec, Values> call(exec, problem, options);
-    return call.fill_serves(
-        {.algorithm = Algorithm::column, .width = width, .fill = Fill::neighbours});
+    const KokkosSoftmax::Impl::LaunchContext<Exec, Values> call(exec, problem, options);
+    return call.access_serves({.algorithm = Algorithm::column,
+                               .width = width,
+                               .access = AccessMode::vectors_across_rows});
   }
 
  private:
@@ -195,9 +196,9 @@ TEST_F(RowsInChunks, WhereverASingleValueOfEachGoes) {
 TEST_F(RowsInChunks, NotReproducibly) {
   const Exec exec;
   const Options options{.reproducible = true};
-  const KokkosSoftmax::Impl::Call<Exec, Values> call(exec, problem, options);
-  EXPECT_FALSE(
-      call.fill_serves({.algorithm = Algorithm::column, .width = 2, .fill = Fill::neighbours}));
+  const KokkosSoftmax::Impl::LaunchContext<Exec, Values> call(exec, problem, options);
+  EXPECT_FALSE(call.access_serves(
+      {.algorithm = Algorithm::column, .width = 2, .access = AccessMode::vectors_across_rows}));
 }
 
 /// What the rule takes, as plans tell.
@@ -234,17 +235,17 @@ TYPED_TEST(ColumnRule, TakesSeveralRowsALane) {
     GTEST_SKIP() << "a host has a rule of its own";
   } else {
     const std::size_t many = TestFixture::many();
-    EXPECT_TRUE(TestFixture::has(TestFixture::of(3, many), "fill=neighbours"));
+    EXPECT_TRUE(TestFixture::has(TestFixture::of(3, many), "access=vectors_across_rows"));
     EXPECT_TRUE(TestFixture::has(TestFixture::of(3, many + 1), "subgroup{"));
     if (sizeof(typename TypeParam::value) == 4) {
-      EXPECT_TRUE(TestFixture::has(TestFixture::of(21, many), "fill=neighbours"));
+      EXPECT_TRUE(TestFixture::has(TestFixture::of(21, many), "access=vectors_across_rows"));
       const char* of_520 = sizeof(typename TypeParam::x_value) == 4
                                ? "team_size=32, vector_length=16"
-                               : "fill=neighbours";
+                               : "access=vectors_across_rows";
       EXPECT_TRUE(TestFixture::has(TestFixture::of(520, many), of_520));
     }
     EXPECT_TRUE(TestFixture::has(TestFixture::of(21, many + 1), "column{"));
-    EXPECT_TRUE(TestFixture::has(TestFixture::of(21, many + 1), "fill=scalar"));
+    EXPECT_TRUE(TestFixture::has(TestFixture::of(21, many + 1), "access=scalar"));
     EXPECT_TRUE(TestFixture::has(
         TestFixture::of(21, many + 1),
         sizeof(typename TypeParam::value) == 4 ? "rows_per_thread=2" : "rows_per_thread=1"));

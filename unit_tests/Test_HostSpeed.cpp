@@ -53,7 +53,7 @@ double fastest_seconds(const Body& body) {
 /// The exponentials alone, without the maximum and the output: less than softmax has to do.
 template <class T>
 KOKKOSSOFTMAX_TEST_SCALAR_FUNCTION T scalar_sum(const T* x, std::size_t columns) {
-  const KokkosSoftmax::Impl::PreciseExp<T> exp(T(0));
+  const KokkosSoftmax::Impl::ExpAccurate<T> exp(T(0));
   T sum = T(0);
   KOKKOSSOFTMAX_TEST_SCALAR_LOOP
   for (std::size_t i = 0; i < columns; ++i) sum += exp(x[i]);

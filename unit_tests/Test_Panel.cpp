@@ -25,7 +25,7 @@ TEST(Panel, TakesContiguousRowsInWholeLines) {
   for (const std::int64_t neighbours : {2, 3, 5, 31, 64, 100}) {
     const Panel panel = panel_of_floats(neighbours, true);
     EXPECT_EQ(panel.rows, neighbours);
-    EXPECT_EQ(panel.rows * panel.sharers * 4 % 128, 0) << neighbours;
+    EXPECT_EQ(panel.rows * panel.lanes_per_row * 4 % 128, 0) << neighbours;
   }
 }
 
@@ -33,10 +33,10 @@ TEST(Panel, HasAllSharersWhereLinesWouldCostTooMany) {
   for (const std::int64_t neighbours : {33, 129}) {
     const Panel panel = panel_of_floats(neighbours, true);
     EXPECT_EQ(panel.rows, neighbours);
-    EXPECT_EQ(panel.sharers, 2048 / neighbours);
+    EXPECT_EQ(panel.lanes_per_row, 2048 / neighbours);
   }
-  EXPECT_EQ(panel_of_floats(3, false).sharers, 2048 / 3);
-  EXPECT_EQ(panel_of_floats(300, true).sharers, 2048 / 152);  // a part of the rows: in pieces
+  EXPECT_EQ(panel_of_floats(3, false).lanes_per_row, 2048 / 3);
+  EXPECT_EQ(panel_of_floats(300, true).lanes_per_row, 2048 / 152);  // a part of the rows: in pieces
 }
 
 TEST(Panel, DividesManyNeighboursAlike) {
@@ -64,8 +64,8 @@ TEST(Panel, FitsTheTeam) {
               make_panel({neighbours, contiguous, entry_bytes, most_rows, slots, 132});
           ASSERT_GE(panel.rows, 1) << neighbours;
           ASSERT_LE(panel.rows, most_rows) << neighbours;
-          ASSERT_GE(panel.sharers, 1) << neighbours;
-          ASSERT_LE(panel.sharers * panel.rows, slots) << neighbours;
+          ASSERT_GE(panel.lanes_per_row, 1) << neighbours;
+          ASSERT_LE(panel.lanes_per_row * panel.rows, slots) << neighbours;
         }
 }
 

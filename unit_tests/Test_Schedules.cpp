@@ -13,7 +13,7 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-using KokkosSoftmax::Impl::Fill;
+using KokkosSoftmax::Impl::AccessMode;
 using KokkosSoftmax::Impl::Operation;
 using KokkosSoftmax::Impl::Schedule;
 
@@ -22,7 +22,8 @@ std::set<std::size_t> widths_of(const Schedule& s) {
   const auto capacity = static_cast<std::size_t>(
       s.algorithm == Algorithm::packed ? s.items * s.width : register_capacity(s));
   // chunks across rows are one column wide
-  const auto width = static_cast<std::size_t>(s.fill == Fill::neighbours ? 1 : s.width);
+  const auto width =
+      static_cast<std::size_t>(s.access == AccessMode::vectors_across_rows ? 1 : s.width);
   const std::size_t half = (capacity / 2 + width - 1) / width * width;
   std::set<std::size_t> columns{width,
                                 half,

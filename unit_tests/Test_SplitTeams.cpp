@@ -21,7 +21,7 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-using KokkosSoftmax::Impl::Fill;
+using KokkosSoftmax::Impl::AccessMode;
 using KokkosSoftmax::Impl::LaunchWord;
 using KokkosSoftmax::Impl::SplitPlan;
 using KokkosSoftmax::Impl::SplitWorkspace;
@@ -59,7 +59,7 @@ class TestWorkspace {
   void set_epoch(std::uint32_t epoch) { m_launches = LaunchWord::of(m_launch, epoch); }
 
   // While a launch runs.
-  int finished() { return static_cast<int>(KokkosSoftmax::Impl::peek(&m_finished)); }
+  int finished() { return static_cast<int>(KokkosSoftmax::Impl::load_relaxed(&m_finished)); }
   int arrivals(int group) { return static_cast<int>(word_of(group) & 0xffffu); }
   bool is_closed(int group) { return (word_of(group) & 0x80000000u) != 0u; }
 
@@ -91,7 +91,7 @@ class TestWorkspace {
 
  private:
   std::uint32_t word_of(int group) {
-    return KokkosSoftmax::Impl::peek(&m_groups[static_cast<std::size_t>(group)]);
+    return KokkosSoftmax::Impl::load_relaxed(&m_groups[static_cast<std::size_t>(group)]);
   }
 
   std::uint64_t m_launches = 0;
@@ -109,7 +109,7 @@ struct Launch {
   int groups;
   int teams_per_row;
   bool in_place = false;
-  std::uint32_t patience = 1u << 30;
+  std::uint32_t poll_limit = 1u << 30;
   /// Of a group: no team looks for the others before so many have arrived, and more are late. With
   /// all of teams_per_row and no patience the group can't be closed.
   int arrivals = 0;
@@ -121,7 +121,7 @@ struct Launch {
 std::ostream& operator<<(std::ostream& out, const Launch& l) {
   return out << l.count << " rows of " << l.columns << " columns, " << l.groups << " groups of "
              << l.teams_per_row << " teams, " << (l.in_place ? "in place, " : "") << "patience "
-             << l.patience << ", " << l.arrivals << " arrivals, late " << static_cast<int>(l.late)
+             << l.poll_limit << ", " << l.arrivals << " arrivals, late " << static_cast<int>(l.late)
              << ", delays " << l.delays << ", scale " << l.scale;
 }
 
@@ -162,11 +162,12 @@ struct SplitTeamsConfig {
 struct SplitTeamsName {
   template <class C>
   static std::string GetName(int) {
-    using K = typename C::template KernelOf<KokkosSoftmax::Impl::Shape<1, 4, 4, 1, Fill::scalar>>;
-    const std::string kind = K::most_rows > 1     ? "column"
-                             : K::one_row_a_group ? "once"
-                             : K::holds_shares    ? "held"
-                                                  : "online";
+    using K =
+        typename C::template KernelOf<KokkosSoftmax::Impl::Shape<1, 4, 4, 1, AccessMode::scalar>>;
+    const std::string kind = K::most_rows > 1       ? "column"
+                             : K::one_row_per_group ? "once"
+                             : K::holds_shares      ? "held"
+                                                    : "online";
     const char* function = C::operation == KokkosSoftmax::Impl::Operation::softmax ? "softmax"
                            : C::operation == KokkosSoftmax::Impl::Operation::log_softmax
                                ? "log_softmax"
@@ -184,9 +185,10 @@ class SplitTeams : public ::testing::Test {
   using Late = Launch::Late;
 
   static constexpr bool is_column =
-      C::template KernelOf<KokkosSoftmax::Impl::Shape<1, 4, 4, 1, Fill::scalar>>::most_rows > 1;
-  static constexpr bool one_row_a_group =
-      C::template KernelOf<KokkosSoftmax::Impl::Shape<1, 4, 4, 1, Fill::scalar>>::one_row_a_group;
+      C::template KernelOf<KokkosSoftmax::Impl::Shape<1, 4, 4, 1, AccessMode::scalar>>::most_rows >
+      1;
+  static constexpr bool one_row_per_group = C::template KernelOf<
+      KokkosSoftmax::Impl::Shape<1, 4, 4, 1, AccessMode::scalar>>::one_row_per_group;
   static constexpr Function function =
       C::operation == KokkosSoftmax::Impl::Operation::softmax       ? Function::softmax
       : C::operation == KokkosSoftmax::Impl::Operation::log_softmax ? Function::log_softmax
@@ -194,19 +196,23 @@ class SplitTeams : public ::testing::Test {
   static constexpr bool can_be_in_place = function != Function::logsumexp;
 
   /// One thread of four lanes, and two of two: the states of a team's threads are merged, too.
-  using OneThread = std::conditional_t<
-      is_column, KokkosSoftmax::Impl::Shape<1, 4, 8, 1, Fill::scalar, 1, 4>,
-      KokkosSoftmax::Impl::Shape<1, 4, 2, KokkosSoftmax::Impl::widest<T>, Fill::guarded>>;
+  using OneThread =
+      std::conditional_t<is_column,
+                         KokkosSoftmax::Impl::Shape<1, 4, 8, 1, AccessMode::scalar, 1, 4>,
+                         KokkosSoftmax::Impl::Shape<1, 4, 2, KokkosSoftmax::Impl::widest<T>,
+                                                    AccessMode::guarded_vectors>>;
   using TwoThreads =
-      std::conditional_t<is_column, KokkosSoftmax::Impl::Shape<2, 2, 8, 1, Fill::scalar, 1, 4>,
-                         KokkosSoftmax::Impl::Shape<2, 2, 4, 2, Fill::edges>>;
+      std::conditional_t<is_column,
+                         KokkosSoftmax::Impl::Shape<2, 2, 8, 1, AccessMode::scalar, 1, 4>,
+                         KokkosSoftmax::Impl::Shape<2, 2, 4, 2, AccessMode::peeled_vectors>>;
 
   template <class Shape>
   static constexpr std::size_t tile = Shape::threads* Shape::lanes* Shape::items* Shape::width;
   /// Of a row that fills the tiles of so many members but for a bit.
   template <class Shape>
   static constexpr std::size_t columns_for(std::size_t members) {
-    return members * tile<Shape> - (Shape::fill == Fill::guarded ? Shape::width : 1);
+    return members * tile<Shape> -
+           (Shape::access == AccessMode::guarded_vectors ? Shape::width : 1);
   }
 
   template <class Shape>
@@ -225,9 +231,8 @@ class SplitTeams : public ::testing::Test {
     Field<T, Host> x(place_right(c.extents)), y(place_right(c.y_extents()));
     x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
     const SplitPlan plan = plan_of<Shape>(l);
-    const K kernel{
-        KokkosSoftmax::Impl::KernelArguments<V>(problem_of(c, x, l.in_place ? x : y), c.options),
-        workspace.pointers(), plan};
+    const K kernel{KokkosSoftmax::Impl::RowArgs<V>(problem_of(c, x, l.in_place ? x : y), c.options),
+                   workspace.pointers(), plan};
     const std::uint32_t epoch = workspace.epoch();
     run_teams(kernel, l.groups * l.teams_per_row, Shape::threads, Shape::lanes,
               K::scratch_bytes(plan), gates_of(l, workspace));
@@ -252,14 +257,14 @@ class SplitTeams : public ::testing::Test {
   /// of the teams; in place and not.
   template <class Shape, class Body>
   static void for_each_problem(int teams_per_row, const Body& body) {
-    const std::size_t few = Shape::fill == Fill::guarded ? Shape::width : 1;
+    const std::size_t few = Shape::access == AccessMode::guarded_vectors ? Shape::width : 1;
     const std::size_t all = columns_for<Shape>(static_cast<std::size_t>(teams_per_row));
     const struct {
       std::size_t columns, panels;
     } problems[] = {{all, 1}, {all, 2}, {all, 3}, {all, 9}, {2 * all, 9}, {few, 3}};
     int number = teams_per_row;
     for (const auto& [columns, panels] : problems) {
-      if (one_row_a_group && (panels > 2 || columns != all)) continue;
+      if (one_row_per_group && (panels > 2 || columns != all)) continue;
       // the last panel of several is smaller
       const std::size_t most_rows = C::template KernelOf<Shape>::most_rows;
       const std::size_t count = panels * most_rows - (panels > 1 && is_column ? 1 : 0);
@@ -292,7 +297,7 @@ class SplitTeams : public ::testing::Test {
         divide_up(divide_up(static_cast<std::int64_t>(l.columns), std::int64_t(Shape::width)),
                   std::int64_t(l.teams_per_row));
     plan.rows = static_cast<std::uint32_t>(divide_up(count, std::int64_t(plan.panel.rows)));
-    plan.patience = l.patience;
+    plan.poll_limit = l.poll_limit;
     return plan;
   }
 
@@ -342,7 +347,7 @@ TYPED_TEST(SplitTeams, CompleteGroupsCannotBeClosed) {
   using Shape = typename TestFixture::OneThread;
   for (const int members : {2, 4})
     TestFixture::template for_each_problem<Shape>(members, [&](Launch l) {
-      l.patience = 0;
+      l.poll_limit = 0;
       l.arrivals = members;
       TestFixture::template expect_right<Shape>(l);
     });
@@ -357,7 +362,7 @@ TYPED_TEST(SplitTeams, ClosedGroups) {
       for (const Late late : {Late::after_closing, Late::after_all_others})
         TestFixture::template for_each_problem<Shape>(4, [&](Launch l) {
           l.in_place = l.in_place && late_teams_in_place;
-          l.patience = 0;
+          l.poll_limit = 0;
           l.arrivals = members;
           l.late = late;
           TestFixture::template expect_right<Shape>(l);
@@ -378,7 +383,7 @@ TYPED_TEST(SplitTeams, ManyLaunchesOnOneWorkspace) {
       TestFixture::template for_each_problem<Shape>(members, [&](Launch l) {
         l.in_place = l.in_place && late_teams_in_place;
         constexpr std::uint32_t patiences[] = {1u << 30, 0, 1, 3, 20};
-        l.patience = patiences[launch % 5];
+        l.poll_limit = patiences[launch % 5];
         l.delays = ++launch;
         l.scale = 0.25 * (launch % 7 + 1);
         TestFixture::template expect_right<Shape>(l, workspace);
@@ -397,7 +402,7 @@ TYPED_TEST(SplitTeams, EpochComesRound) {
     for (int pass = 0; pass < 2; ++pass)
       TestFixture::template for_each_problem<Shape>(4, [&](Launch l) {
         if (++launch % 3 == 0) {
-          l.patience = 0;
+          l.poll_limit = 0;
           l.arrivals = 2;
           l.late = Late::after_closing;
           l.in_place = l.in_place && late_teams_in_place;

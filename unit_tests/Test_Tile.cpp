@@ -10,11 +10,12 @@ namespace KokkosSoftmax::Test {
 namespace {
 
 using V = KokkosSoftmax::Impl::ValueTypes<double>;
-using Piece = KokkosSoftmax::Impl::Tile<V, 3, 2, 1, KokkosSoftmax::Impl::Fill::guarded>;
+using RowTile =
+    KokkosSoftmax::Impl::Tile<V, 3, 2, 1, KokkosSoftmax::Impl::AccessMode::guarded_vectors>;
 
-constexpr double x[Piece::items][Piece::width] = {{1.5, -2}, {0, 1e300}, {3, -7.25}};
+constexpr double x[RowTile::items][RowTile::width] = {{1.5, -2}, {0, 1e300}, {3, -7.25}};
 
-KokkosSoftmax::Impl::KernelArguments<V> arguments_with(double scale) {
+KokkosSoftmax::Impl::RowArgs<V> arguments_with(double scale) {
   const KokkosSoftmax::Impl::RowProblem<double, double> problem{};
   return {problem, KokkosSoftmax::Options{.scale = scale}};
 }
@@ -23,24 +24,25 @@ KokkosSoftmax::Impl::KernelArguments<V> arguments_with(double scale) {
 template <class Function>
 void expect_scaled(const Function& function) {
   for (const double scale : {1.0, -0.7, 0.1, 3.0}) {
-    Piece::Raw chunks[Piece::items];
-    for (int i = 0; i < Piece::items; ++i)
-      for (int k = 0; k < Piece::width; ++k) chunks[i].entry[k] = x[i][k];
-    Piece tile;
+    RowTile::Raw chunks[RowTile::items];
+    for (int i = 0; i < RowTile::items; ++i)
+      for (int k = 0; k < RowTile::width; ++k) chunks[i].entry[k] = x[i][k];
+    RowTile tile;
     function(tile, arguments_with(scale), chunks);
-    for (int i = 0; i < Piece::items; ++i)
-      for (int k = 0; k < Piece::width; ++k)
-        EXPECT_EQ(tile.place(i).entry[k], scale * x[i][k]) << scale << " " << i << " " << k;
+    for (int i = 0; i < RowTile::items; ++i)
+      for (int k = 0; k < RowTile::width; ++k)
+        EXPECT_EQ(tile.chunk(i).entry[k], scale * x[i][k]) << scale << " " << i << " " << k;
   }
 }
 
 TEST(Tile, Take) {
-  expect_scaled(
-      [](Piece& tile, const auto& arguments, const auto& chunks) { tile.take(arguments, chunks); });
+  expect_scaled([](RowTile& tile, const auto& arguments, const auto& chunks) {
+    tile.take(arguments, chunks);
+  });
 }
 
 TEST(Tile, TakeFromScratch) {
-  expect_scaled([](Piece& tile, const auto& arguments, const auto& chunks) {
+  expect_scaled([](RowTile& tile, const auto& arguments, const auto& chunks) {
     tile.take_from_scratch(arguments, chunks);
   });
 }

@@ -26,7 +26,7 @@ std::string printed(const Value& value) {
 
 constexpr const char* schedule_text =
     "fused_registers{team_size=4, vector_length=32, items=8, width=4, min_teams=7, "
-    "rows_per_thread=1, fill=guarded}";
+    "rows_per_thread=1, access=guarded_vectors}";
 
 std::string line_text(const std::string& ranges) {
   return "softmax float " + ranges + " " + schedule_text;
@@ -122,7 +122,7 @@ TEST(Tuning, BadLines) {
   EXPECT_TRUE(refused("softmax float * * online{itms=8}", {"itms", "items"}));
   EXPECT_TRUE(refused("softmax float * * online{items=few}", {"few", "number"}));
   EXPECT_TRUE(refused("softmax float * * online{items}", {"number"}));
-  EXPECT_TRUE(refused("softmax float * * online{fill=full}", {"full", "guarded"}));
+  EXPECT_TRUE(refused("softmax float * * online{access=full}", {"full", "guarded"}));
 }
 
 class TuningFile : public ::testing::Test {

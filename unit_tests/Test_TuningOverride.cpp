@@ -47,11 +47,11 @@ class TuningOverride : public WithTuningFile {
 };
 
 TEST_F(TuningOverride, TakesTheFirstLineThatServes) {
-  EXPECT_TRUE(chosen(choice(10, 304),
-                     {"online{", "fill=guarded", "override.table:6: columns 300-400, rows 10-*"}));
+  EXPECT_TRUE(chosen(choice(10, 304), {"online{", "access=guarded_vectors",
+                                       "override.table:6: columns 300-400, rows 10-*"}));
   EXPECT_TRUE(chosen(choice(25, 304), {"online{", "override.table:6"}));
   // odd: not guarded
-  EXPECT_TRUE(chosen(choice(25, 305), {"fused_scratch{", "fill=scalar", "override.table:7"}));
+  EXPECT_TRUE(chosen(choice(25, 305), {"fused_scratch{", "access=scalar", "override.table:7"}));
 }
 
 TEST_F(TuningOverride, ElseTheRule) {

@@ -105,16 +105,16 @@ void check_scale(Operation operation, double scale) {
 template <class X, class Y>
 void check_extents(Operation operation, const StridedArray<X>& x, const char* y_name,
                    const StridedArray<Y>& y, int axis) {
-  const bool one_value_a_row = operation == Operation::logsumexp;
-  bool same = y.rank == x.rank - (one_value_a_row ? 1 : 0);
+  const bool one_value_per_row = operation == Operation::logsumexp;
+  bool same = y.rank == x.rank - (one_value_per_row ? 1 : 0);
   for (int d = 0, e = 0; same && d < x.rank; ++d) {
-    if (one_value_a_row && d == axis) continue;
+    if (one_value_per_row && d == axis) continue;
     same = x.extents[d] == y.extents[e++];
   }
   if (!same)
     throw_invalid(operation, "the extents ", extents_of(y), " of ", y_name, " don't fit x ",
                   extents_of(x), " with axis = ", axis, ": give ", y_name,
-                  one_value_a_row ? " the extents of x without that axis" : " the extents of x");
+                  one_value_per_row ? " the extents of x without that axis" : " the extents of x");
 }
 
 /// That extents and strides say where the elements are: forward from the first one, and so that 64

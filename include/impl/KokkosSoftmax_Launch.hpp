@@ -18,7 +18,7 @@ struct TuningLine;
 /// The schedule that was chosen for a problem: its place among the ones compiled for (operation,
 /// Exec, ValueTypes), and the line of a tuning table that says so.
 struct Choice {
-  int candidate = 0;
+  int variant = 0;
   const TuningLine* line = nullptr;  ///< null: the rule
 };
 

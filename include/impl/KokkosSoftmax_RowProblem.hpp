@@ -94,24 +94,24 @@ auto strided_array(const V& view) {
 /// row. `axis` is in [0, rank). check_size() has found both right.
 template <class X, class Y>
 auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int axis) {
-  const bool one_value_a_row = y.rank < x.rank;
+  const bool one_value_per_row = y.rank < x.rank;
   RowProblem<std::remove_const_t<X>, Y> problem;
   problem.x = x.data;
   problem.y = y.data;
   problem.columns = x.extents[axis];
   problem.x_column_stride = x.strides[axis];
-  problem.y_column_stride = one_value_a_row ? 0 : y.strides[axis];
+  problem.y_column_stride = one_value_per_row ? 0 : y.strides[axis];
 
   std::array<OuterAxis, StridedArray<X>::max_rank> axes{};
   int count = 0;
   for (int d = 0; d < x.rank; ++d) {
     if (d == axis) continue;
-    const int y_d = one_value_a_row && d > axis ? d - 1 : d;
+    const int y_d = one_value_per_row && d > axis ? d - 1 : d;
     // no element of x, no stride: it may be anything
     axes[count++] = {x.extents[d], problem.columns == 0 ? 0 : x.strides[d], y.strides[y_d]};
     problem.rows = capped_product(problem.rows, x.extents[d]);
   }
-  const bool writes_nothing = problem.rows == 0 || (problem.columns == 0 && !one_value_a_row);
+  const bool writes_nothing = problem.rows == 0 || (problem.columns == 0 && !one_value_per_row);
   if (writes_nothing) return problem;  // the products of its extents may be beyond all numbers
   problem.outer_rank = normalize_outer_axes(axes, count);
   std::copy_n(axes.begin(), problem.outer_rank, problem.outer);

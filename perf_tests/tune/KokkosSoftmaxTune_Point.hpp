@@ -47,7 +47,7 @@ struct Point {
 /// One thing to measure.
 struct Job {
   Point point;
-  int candidate = 0;
+  int variant = 0;
   Schedule schedule;
   bool is_taken = false;  ///< what the library takes without the table that is searched for
 

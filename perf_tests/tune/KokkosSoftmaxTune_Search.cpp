@@ -16,7 +16,7 @@ using KokkosSoftmax::Options;
 using KokkosSoftmaxSweep::Shape;
 namespace Impl = KokkosSoftmax::Impl;
 
-constexpr bool one_value_a_row(Operation operation) { return operation == Operation::logsumexp; }
+constexpr bool one_value_per_row(Operation operation) { return operation == Operation::logsumexp; }
 
 /// The distance of the parts of the memory; a multiple of any alignment.
 std::int64_t padded_elements(const Point& point) { return (point.elements() + 63) / 64 * 64; }
@@ -103,10 +103,10 @@ std::vector<Job> Search::jobs_of(const Point& point) {
   std::vector<Job> jobs;
   const auto schedules = Impl::compiled_schedules<operation, Exec, V>();
   const auto rows = problem<operation, V>(point, 0);
-  const int taken = Impl::choose<operation>(m_exec, rows, Options{}).candidate;
+  const int taken = Impl::choose<operation>(m_exec, rows, Options{}).variant;
   for (int c = 0; c < static_cast<int>(schedules.size()); ++c)
     if (is_eligible(schedules[c], point) && is_asked_for(schedules[c]) &&
-        Impl::serves<operation>(m_exec, rows, Options{}, {.candidate = c}))
+        Impl::serves<operation>(m_exec, rows, Options{}, {.variant = c}))
       jobs.push_back({point, c, schedules[c], c == taken});
   return jobs;
 }
@@ -118,7 +118,7 @@ bool Search::is_asked_for(const Schedule& schedule) const {
 
 template <Operation operation, class V>
 Measurement Search::measured(const Job& job) {
-  const Impl::Choice choice{.candidate = job.candidate};
+  const Impl::Choice choice{.variant = job.variant};
   const Options options;
   bench<typename V::Y>().poison_y(job.point.elements());
   Impl::launch<operation>(m_exec, problem<operation, V>(job.point, 0), options, choice);
@@ -147,7 +147,7 @@ double Search::timed(const Point& point, const Launch& launch) {
 template <Operation operation, class V>
 bool Search::is_right(const Point& point) {
   const Shape x = shape_of_x(point);
-  const Shape y = one_value_a_row(operation) ? KokkosSoftmaxSweep::rows_of({point.rows, 1}) : x;
+  const Shape y = one_value_per_row(operation) ? KokkosSoftmaxSweep::rows_of({point.rows, 1}) : x;
   using T = typename V::Compute;
   using Y = typename V::Y;
   for (const std::int64_t row : KokkosSoftmaxSweep::sampled_rows(point.rows)) {
@@ -180,12 +180,12 @@ Search::Problem<V> Search::problem(const Point& point, std::int64_t slot) {
   using X = typename V::X;
   using Y = typename V::Y;
   using Matrix = Kokkos::View<const X**, Kokkos::LayoutRight, Exec, Unmanaged>;
-  using Output = std::conditional_t<one_value_a_row(operation), Kokkos::View<Y*, Exec, Unmanaged>,
+  using Output = std::conditional_t<one_value_per_row(operation), Kokkos::View<Y*, Exec, Unmanaged>,
                                     Kokkos::View<Y**, Kokkos::LayoutRight, Exec, Unmanaged>>;
   const std::int64_t offset = slot * padded_elements(point);
   const auto extents = shape_of_x(point).extents;
   const Matrix x(bench<X>().x() + offset, extents[0], extents[1]);
-  if constexpr (one_value_a_row(operation))
+  if constexpr (one_value_per_row(operation))
     return Impl::make_row_problem(Impl::strided_array(x),
                                   Impl::strided_array(Output(bench<Y>().y() + offset, point.rows)),
                                   point.axis);

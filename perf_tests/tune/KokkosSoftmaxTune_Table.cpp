@@ -9,7 +9,7 @@
 namespace KokkosSoftmaxTune {
 namespace {
 
-using KokkosSoftmax::Impl::Fill;
+using KokkosSoftmax::Impl::AccessMode;
 using KokkosSoftmax::Impl::Range;
 using KokkosSoftmax::Impl::TuningLine;
 
@@ -40,10 +40,10 @@ std::vector<Timed> winners(std::vector<Timed> all) {
   std::stable_sort(all.begin(), all.end(),
                    [](const Timed& a, const Timed& b) { return a.seconds < b.seconds; });
   std::vector<Timed> chosen = {all.front()};
-  for (int fill = static_cast<int>(all.front().schedule.fill) + 1;
-       fill < static_cast<int>(Fill::scalar); ++fill) {
+  for (int access = static_cast<int>(all.front().schedule.access) + 1;
+       access < static_cast<int>(AccessMode::scalar); ++access) {
     const auto next = std::find_if(all.begin(), all.end(), [&](const Timed& timed) {
-      return timed.schedule.fill == static_cast<Fill>(fill);
+      return timed.schedule.access == static_cast<AccessMode>(access);
     });
     if (next != all.end()) chosen.push_back(*next);
   }

@@ -4,30 +4,32 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// How the chunks of a tile meet the row.
-enum class Fill {
-  exact,       ///< aligned rows that fill the tile to the last entry: no guards
-  guarded,     ///< aligned rows whose length is a multiple of the width
-  edges,       ///< any contiguous x: the entries before the first aligned chunk and after the last
-               ///< whole one are held one a thread; y in any layout
-  packed,      ///< rows one behind the other: chunks run across rows, see PackedKernel
-  neighbours,  ///< chunks across rows: `width` rows that lie side by side, aligned in each column
-  scalar       ///< any strides, chunks of one entry, the same assignment whatever the alignment
+/// How the chunks of a tile lie on the row, and so which loads and stores move them.
+enum class AccessMode {
+  full_tile,        ///< aligned rows that fill the tile to the last entry: no guards
+  guarded_vectors,  ///< aligned rows whose length is a multiple of the width: a guard per chunk
+  peeled_vectors,   ///< contiguous x at any address: the entries before the first aligned chunk and
+                    ///< after the last whole chunk are held one per thread; y in any layout
+  dense_rows,       ///< rows stored back to back: chunks run across rows, see PackedKernel
+  vectors_across_rows,  ///< a chunk holds one entry of each of `width` neighbouring rows, and is
+                        ///< aligned in each column
+  scalar                ///< any strides, chunks of one entry, the same assignment of entries to
+                        ///< threads at any alignment
 };
 
-constexpr const char* to_string(Fill fill) {
-  switch (fill) {
-    case Fill::exact:
-      return "exact";
-    case Fill::guarded:
-      return "guarded";
-    case Fill::edges:
-      return "edges";
-    case Fill::packed:
-      return "packed";
-    case Fill::neighbours:
-      return "neighbours";
-    case Fill::scalar:
+constexpr const char* to_string(AccessMode access) {
+  switch (access) {
+    case AccessMode::full_tile:
+      return "full_tile";
+    case AccessMode::guarded_vectors:
+      return "guarded_vectors";
+    case AccessMode::peeled_vectors:
+      return "peeled_vectors";
+    case AccessMode::dense_rows:
+      return "dense_rows";
+    case AccessMode::vectors_across_rows:
+      return "vectors_across_rows";
+    case AccessMode::scalar:
       return "scalar";
   }
   return "unknown";

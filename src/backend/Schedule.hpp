@@ -11,15 +11,15 @@
 namespace KokkosSoftmax::Impl {
 
 /// The compile-time constants of a kernel for a GPU, or for a host with lanes = threads = 1.
-template <int threads_, int lanes_, int items_, int width_, Fill fill_, int min_teams_ = 0,
+template <int threads_, int lanes_, int items_, int width_, AccessMode access_, int min_teams_ = 0,
           int rows_per_thread_ = 1>
 struct Shape {
-  static constexpr int threads = threads_;      ///< team size
-  static constexpr int lanes = lanes_;          ///< vector length
-  static constexpr int items = items_;          ///< chunks a lane holds at one time
-  static constexpr int width = width_;          ///< entries a chunk (in `column`: of as many rows)
-  static constexpr Fill fill = fill_;           ///< see Tile
-  static constexpr int min_teams = min_teams_;  ///< of LaunchBounds; 0: unbounded
+  static constexpr int threads = threads_;       ///< team size
+  static constexpr int lanes = lanes_;           ///< vector length
+  static constexpr int items = items_;           ///< chunks a lane holds at one time
+  static constexpr int width = width_;           ///< entries a chunk (in `column`: of as many rows)
+  static constexpr AccessMode access = access_;  ///< see Tile
+  static constexpr int min_teams = min_teams_;   ///< of LaunchBounds; 0: unbounded
   /// rows that a thread has under way (`subgroup`), or a lane (`packed`, `split_column`)
   static constexpr int rows_per_thread = rows_per_thread_;
 };
@@ -36,7 +36,7 @@ struct Schedule {
   int width = 1;
   int min_teams = 0;
   int rows_per_thread = 1;
-  Fill fill = Fill::scalar;
+  AccessMode access = AccessMode::scalar;
 
   bool operator==(const Schedule&) const = default;
 };
@@ -54,7 +54,7 @@ inline constexpr ScheduleField schedule_fields[] = {
     {"min_teams", &Schedule::min_teams}, {"rows_per_thread", &Schedule::rows_per_thread}};
 
 inline constexpr Algorithm last_algorithm = Algorithm::host;
-inline constexpr Fill last_fill = Fill::scalar;
+inline constexpr AccessMode last_access_mode = AccessMode::scalar;
 
 template <class Shape>
 constexpr Schedule make_schedule(Algorithm algorithm) {
@@ -65,7 +65,7 @@ constexpr Schedule make_schedule(Algorithm algorithm) {
           .width = Shape::width,
           .min_teams = Shape::min_teams,
           .rows_per_thread = Shape::rows_per_thread,
-          .fill = Shape::fill};
+          .access = Shape::access};
 }
 
 /// The algorithms for strided rows that lie side by side.
@@ -87,7 +87,8 @@ constexpr bool holds(const Schedule& s, std::int64_t columns) {
     case Algorithm::subgroup:
     case Algorithm::fused_registers:
       // entries that don't make a whole chunk are held beside
-      return columns - (s.fill == Fill::edges ? s.width - 1 : 0) <= register_capacity(s);
+      return columns - (s.access == AccessMode::peeled_vectors ? s.width - 1 : 0) <=
+             register_capacity(s);
     case Algorithm::packed:  // so that a run is moved in one go, and a lane adds up few entries
       return columns <= s.items * s.width;
     default:
@@ -99,7 +100,7 @@ inline std::ostream& operator<<(std::ostream& out, const Schedule& s) {
   out << to_string(s.algorithm) << "{";
   for (const ScheduleField& field : schedule_fields)
     out << field.name << "=" << s.*field.value << ", ";
-  return out << "fill=" << to_string(s.fill) << "}";
+  return out << "access=" << to_string(s.access) << "}";
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -18,7 +18,7 @@ namespace KokkosSoftmax::Impl {
 
 struct Choice;
 
-/// The schedules that are compiled; the place of one is its Choice::candidate.
+/// The schedules that are compiled; the place of one is its Choice::variant.
 template <Operation operation, class Exec, class V>
 std::vector<Schedule> compiled_schedules();
 

@@ -35,20 +35,20 @@
 namespace KokkosSoftmax::Impl {
 
 /// What the rule takes a candidate for; tuning tables and searches take all.
-enum class Use { any_rows, few_rows, many_rows, none };
+enum class Regime { any_rows, few_rows, many_rows, none };
 
 /// A compiled schedule.
 template <class Exec, class V>
-struct Candidate {
+struct KernelVariant {
   Schedule schedule;
-  Use use;
-  bool (*fits_device)(const Call<Exec, V>&);
+  Regime regime;
+  bool (*fits_device)(const LaunchContext<Exec, V>&);
   void (*prepare)(const Exec&);  ///< makes what a launch needs beside the kernel
-  void (*launch)(const Call<Exec, V>&);
+  void (*launch)(const LaunchContext<Exec, V>&);
 
-  bool serves(const Call<Exec, V>& call) const {
-    return call.fill_serves(schedule) && holds(schedule, call.problem().columns) &&
-           fits_device(call);
+  bool serves(const LaunchContext<Exec, V>& context) const {
+    return context.access_serves(schedule) && holds(schedule, context.problem().columns) &&
+           fits_device(context);
   }
 };
 
@@ -80,32 +80,33 @@ struct TeamLimits {
 /// How a kernel with the constants of a Shape is launched, one team policy for all of them.
 template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
 struct TeamLaunch {
-  static bool fits_device(const Call<Exec, V>& call) {
+  static bool fits_device(const LaunchContext<Exec, V>& context) {
     if constexpr (requires { Kernel::max_columns; })
-      if (call.problem().columns > Kernel::max_columns) return false;
+      if (context.problem().columns > Kernel::max_columns) return false;
     static PerDevice<TeamLimits> of_device;
-    const TeamLimits& limits = of_device.of(call.exec, [&] {
-      return TeamLimits::of<Shape>(call.exec, Kernel{call.arguments}, Kernel::scratch_bytes(1));
+    const TeamLimits& limits = of_device.of(context.exec, [&] {
+      return TeamLimits::of<Shape>(context.exec, Kernel{context.arguments},
+                                   Kernel::scratch_bytes(1));
     });
-    return limits.team_fits && Kernel::scratch_bytes(call.problem().columns) <= limits.scratch;
+    return limits.team_fits && Kernel::scratch_bytes(context.problem().columns) <= limits.scratch;
   }
 
   static void prepare(const Exec&) {}
 
   /// One launch, or several where there are more teams than a league can have.
-  static void launch(const Call<Exec, V>& call) {
+  static void launch(const LaunchContext<Exec, V>& context) {
     // CUDA counts the teams of a launch in 31 bits, others the threads.
     constexpr std::int64_t max_teams =
         (std::int64_t(1) << 30) / (is_cuda<Exec> ? 1 : Shape::threads * Shape::lanes);
     constexpr std::int64_t rows_per_team = Kernel::rows_per_team;
-    Kernel kernel{call.arguments};
-    for (; kernel.arguments.first_row < call.problem().rows;
+    Kernel kernel{context.arguments};
+    for (; kernel.arguments.first_row < context.problem().rows;
          kernel.arguments.first_row += max_teams * rows_per_team) {
-      const std::int64_t rows = call.problem().rows - kernel.arguments.first_row;
+      const std::int64_t rows = context.problem().rows - kernel.arguments.first_row;
       const std::int64_t teams = std::min(divide_up(rows, rows_per_team), max_teams);
-      PolicyOf<Exec, Shape> policy(call.exec, static_cast<int>(teams), Shape::threads,
+      PolicyOf<Exec, Shape> policy(context.exec, static_cast<int>(teams), Shape::threads,
                                    Shape::lanes);
-      policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(call.problem().columns)));
+      policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(context.problem().columns)));
       Kokkos::parallel_for(kernel_label<operation>(algorithm), policy, kernel);
     }
   }
@@ -116,71 +117,72 @@ template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation 
 struct SplitLaunch {
   using Workspaces = SplitWorkspaces<Exec>;
 
-  static bool fits_device(const Call<Exec, V>& call) {
-    if (!graphs_own_memory<Exec> && is_capturing(call.exec)) return false;
-    const TeamLimits& limits = device_limits(call);
+  static bool fits_device(const LaunchContext<Exec, V>& context) {
+    if (!graphs_own_memory<Exec> && is_capturing(context.exec)) return false;
+    const TeamLimits& limits = device_limits(context);
     // the bits depend on the number of rows
     if (!limits.team_fits || limits.scratch < Kernel::scratch_bytes({}) ||
-        call.problem().rows > max_split_rows || call.options.reproducible)
+        context.problem().rows > max_split_rows || context.options.reproducible)
       return false;
     if (!Kernel::holds_shares) return true;
-    if (algorithm == Algorithm::split && call.problem().outer_rank != 1) return false;
-    const SplitProblem p = split_problem(call);
+    if (algorithm == Algorithm::split && context.problem().outer_rank != 1) return false;
+    const SplitProblem p = split_problem(context);
     return p.most_chunks >= line_chunks(p) &&
            fewest_members(p) <= std::min(p.max_members, p.max_teams) &&
-           (!Kernel::one_row_a_group || call.problem().rows <= p.max_teams / fewest_members(p));
+           (!Kernel::one_row_per_group ||
+            context.problem().rows <= p.max_teams / fewest_members(p));
   }
 
   static void prepare(const Exec& exec) {
     Workspaces::singleton().template prepare<Kernel::most_rows>(exec);
   }
 
-  static void launch(const Call<Exec, V>& call) {
-    const SplitPlan plan = make_plan(call);
-    PolicyOf<Exec, Shape> policy(call.exec, plan.groups * plan.teams_per_row, Shape::threads,
+  static void launch(const LaunchContext<Exec, V>& context) {
+    const SplitPlan plan = make_plan(context);
+    PolicyOf<Exec, Shape> policy(context.exec, plan.groups * plan.teams_per_row, Shape::threads,
                                  Shape::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(plan)));
-    const auto lease = Workspaces::singleton().template lease<Kernel::most_rows>(call.exec);
+    const auto lease = Workspaces::singleton().template lease<Kernel::most_rows>(context.exec);
     Kokkos::parallel_for(kernel_label<operation>(algorithm), policy,
-                         Kernel{call.arguments, lease.workspace(), plan});
+                         Kernel{context.arguments, lease.workspace(), plan});
   }
 
  private:
   static constexpr Schedule schedule = make_schedule<Shape>(algorithm);
 
-  static const TeamLimits& device_limits(const Call<Exec, V>& call) {
+  static const TeamLimits& device_limits(const LaunchContext<Exec, V>& context) {
     static PerDevice<TeamLimits> of_device;
-    return of_device.of(call.exec, [&] {
-      return TeamLimits::of<Shape>(call.exec, Kernel{call.arguments, {}, {}},
+    return of_device.of(context.exec, [&] {
+      return TeamLimits::of<Shape>(context.exec, Kernel{context.arguments, {}, {}},
                                    Kernel::scratch_bytes({}));
     });
   }
 
-  static SplitProblem split_problem(const Call<Exec, V>& call) {
+  static SplitProblem split_problem(const LaunchContext<Exec, V>& context) {
     constexpr int teams = is_host_space<Exec> ? 1 : std::max(1, Shape::min_teams);
-    const int max_teams =
-        std::min(max_split_teams<Kernel::most_rows>(call.exec), multiprocessors(call.exec) * teams);
+    const int max_teams = std::min(max_split_teams<Kernel::most_rows>(context.exec),
+                                   multiprocessors(context.exec) * teams);
     const Panel panel =
-        make_panel({.neighbours = call.neighbours(),
-                    .contiguous = call.problem().x_column_stride == call.neighbours(),
+        make_panel({.neighbours = context.neighbours(),
+                    .contiguous = context.problem().x_column_stride == context.neighbours(),
                     .entry_bytes = sizeof(typename V::X),
                     .most_rows = Kernel::most_rows,
                     .slots = Shape::rows_per_thread * Shape::threads * Shape::lanes,
                     .max_teams = max_teams});
-    return {.rows = divide_up(call.problem().rows, panel.rows),
+    return {.rows = divide_up(context.problem().rows, panel.rows),
             .panel = panel,
-            .row_chunks = divide_up(call.problem().columns, Shape::width),
+            .row_chunks = divide_up(context.problem().columns, Shape::width),
             .chunk_bytes = panel.rows * Shape::width * static_cast<int>(sizeof(typename V::X)),
             .tile_chunks = register_capacity(schedule) / Shape::width / panel.rows,
-            .most_chunks = Kernel::most_chunks(device_limits(call).scratch),
+            .most_chunks = Kernel::most_chunks(device_limits(context).scratch),
             .max_teams = max_teams,
             .max_members = Kernel::max_members,
-            .cache_bytes = last_cache_bytes(call.exec)};
+            .cache_bytes = last_cache_bytes(context.exec)};
   }
 
-  static SplitPlan make_plan(const Call<Exec, V>& call) {
-    const SplitProblem p = split_problem(call);
-    if constexpr (Kernel::one_row_a_group)
+  static SplitPlan make_plan(const LaunchContext<Exec, V>& context) {
+    const SplitProblem p = split_problem(context);
+    if constexpr (Kernel::one_row_per_group)
       return make_split_plan<Exec>(p, fewest_members(p));
     else if constexpr (Kernel::holds_shares)
       return plan_split_in_one_read<Exec>(p);
@@ -193,21 +195,22 @@ struct SplitLaunch {
 
 template <class Exec, class V, Operation operation>
 struct HostLaunch {
-  static bool fits_device(const Call<Exec, V>&) { return true; }
+  static bool fits_device(const LaunchContext<Exec, V>&) { return true; }
   static void prepare(const Exec&) {}
 
-  static void launch(const Call<Exec, V>& call) {
+  static void launch(const LaunchContext<Exec, V>& context) {
     const std::string& label = kernel_label<operation>(Algorithm::host);
-    if (call.x_contiguous())
-      host_rows<Exec, V, operation>(call.exec, label, call.arguments, call.options.reproducible);
+    if (context.x_contiguous())
+      host_rows<Exec, V, operation>(context.exec, label, context.arguments,
+                                    context.options.reproducible);
     else
-      host_columns<Exec, V, operation>(call.exec, label, call.arguments);
+      host_columns<Exec, V, operation>(context.exec, label, context.arguments);
   }
 };
 
 /// Makes the candidates of one execution space, pair of value types and operation.
 template <class Exec, class V, Operation operation>
-class CandidateLists {
+class KernelRegistry {
  public:
   static constexpr auto all() {
     using S = ShapesOf<Exec, V>;
@@ -238,7 +241,7 @@ class CandidateLists {
   }
 
  private:
-  using Entry = Candidate<Exec, V>;
+  using Entry = KernelVariant<Exec, V>;
 
   /// The shapes for rows that are written, or those for rows that are only reduced.
   template <class Written, class Reduced>
@@ -246,7 +249,7 @@ class CandidateLists {
 
   template <class Launch>
   static constexpr Entry entry(const Schedule& schedule) {
-    return {schedule, Use::any_rows, &Launch::fits_device, &Launch::prepare, &Launch::launch};
+    return {schedule, Regime::any_rows, &Launch::fits_device, &Launch::prepare, &Launch::launch};
   }
 
   template <Algorithm algorithm,
@@ -265,7 +268,7 @@ class CandidateLists {
   static constexpr auto launched_by(ShapeList<InRule...> list) {
     auto entries = compiled<algorithm, Launch, Kernel>(with_changes<Change...>(list));
     for (int i = sizeof...(InRule); i < static_cast<int>(entries.size()); ++i)
-      entries[i].use = Use::none;
+      entries[i].regime = Regime::none;
     return entries;
   }
 
@@ -273,7 +276,7 @@ class CandidateLists {
             class... Shape>
   static constexpr auto of_few(ShapeList<Shape...> list) {
     auto entries = compiled<algorithm, TeamLaunch, Kernel>(list);
-    for (Entry& e : entries) e.use = Use::few_rows;
+    for (Entry& e : entries) e.regime = Regime::few_rows;
     return entries;
   }
 
@@ -285,7 +288,7 @@ class CandidateLists {
                of<column, ColumnKernel, MoreThreads, FewerTeams, MoreTeams>(
                    OneOf<typename S::ManyLongColumns, typename S::ManyReducedColumns>{}));
     for (Entry& e : entries)
-      if (e.use == Use::any_rows) e.use = Use::many_rows;
+      if (e.regime == Regime::any_rows) e.regime = Regime::many_rows;
     return entries;
   }
 
@@ -341,7 +344,7 @@ class CandidateLists {
 };
 
 template <class Exec, class V, Operation operation>
-inline constexpr auto candidates = CandidateLists<Exec, V, operation>::all();
+inline constexpr auto kernel_variants = KernelRegistry<Exec, V, operation>::all();
 
 /// A Schedule stands for one kernel.
 template <class List>
@@ -355,10 +358,10 @@ constexpr bool are_distinct(const List& list) {
 /// Which candidates of a list have an algorithm, in their order: a call asks for several
 /// algorithms, and the whole list takes longer to look through than the launch of a small kernel.
 template <std::size_t size>
-class CandidatesByAlgorithm {
+class VariantsByAlgorithm {
  public:
   template <class List>
-  explicit constexpr CandidatesByAlgorithm(const List& list) {
+  explicit constexpr VariantsByAlgorithm(const List& list) {
     for (int algorithm = 0, count = 0; algorithm < algorithms; ++algorithm) {
       for (int c = 0; c < static_cast<int>(size); ++c)
         if (static_cast<int>(list[c].schedule.algorithm) == algorithm) m_number[count++] = c;

@@ -34,12 +34,12 @@ constexpr auto operator+(ShapeList<A...>, ShapeList<B...>) {
 
 /// PackedKernel works on rows in the place of their entries.
 template <class V>
-inline constexpr bool packs = std::is_same_v<typename V::X, typename V::Compute>;
+inline constexpr bool is_full_precision = std::is_same_v<typename V::X, typename V::Compute>;
 
 /// Results of more bytes than the entries have: their pairs of types are compiled for fewer shapes,
 /// as there are many pairs and a kernel more costs the build half a second.
 template <class V>
-inline constexpr bool widens = sizeof(typename V::Y) > sizeof(typename V::X);
+inline constexpr bool output_is_wider = sizeof(typename V::Y) > sizeof(typename V::X);
 
 /// For GPUs. A chunk is 16 bytes of the wider of x and y, whatever the types, so that a warp's
 /// stores fill whole sectors; the items of chunks are counted in 16 bytes of registers (see
@@ -59,30 +59,38 @@ struct Shapes {
   static constexpr int chunks(int items) { return divide_up(items, items_per_chunk); }
 
   template <int lanes, int items, int rows>
-  using Guarded = Shape<128 / lanes, lanes, chunks(items), wide, Fill::guarded, 0, rows>;
+  using Guarded =
+      Shape<128 / lanes, lanes, chunks(items), wide, AccessMode::guarded_vectors, 0, rows>;
   template <int lanes, int items, int rows = 1>
-  using Scalar = Shape<128 / lanes, lanes, items, 1, Fill::scalar, 0, rows>;
+  using Scalar = Shape<128 / lanes, lanes, items, 1, AccessMode::scalar, 0, rows>;
   /// Contiguous rows at any address. A load of one double is half as wide as a load can be, and
   /// fast enough; the edges of a chunked row would cost registers. Few lanes hold the edges of
   /// narrower chunks alone.
-  static constexpr int odd_width(int lanes) { return lanes < 2 * (wide - 1) ? wide / 2 : wide; }
+  static constexpr int any_alignment_width(int lanes) {
+    return lanes < 2 * (wide - 1) ? wide / 2 : wide;
+  }
   /// Teams that the registers of the edges leave room for: 72 a lane for 8 items, 64 for 6.
-  static constexpr int odd_teams(int items) { return items == 8 ? 7 : items == 6 ? 8 : 0; }
+  static constexpr int any_alignment_teams(int items) {
+    return items == 8 ? 7 : items == 6 ? 8 : 0;
+  }
   template <int lanes, int items>
-  using Odd = std::conditional_t<sizeof(T) == 8, Scalar<lanes, items * wide>,
-                                 Shape<128 / lanes, lanes, chunks(items) * wide / odd_width(lanes),
-                                       odd_width(lanes), Fill::edges, odd_teams(items)>>;
+  using AnyAlignment = std::conditional_t<
+      sizeof(T) == 8, Scalar<lanes, items * wide>,
+      Shape<128 / lanes, lanes, chunks(items) * wide / any_alignment_width(lanes),
+            any_alignment_width(lanes), AccessMode::peeled_vectors, any_alignment_teams(items)>>;
   /// As many teams as leave registers for a lane's row. Every few columns have a shape of their own
   /// as long as rows are in registers, where places without an entry cost as much as the others.
   template <int items, int teams = 6>
-  using Run = Shape<2, 32, items, wide, Fill::packed, teams>;
+  using DenseRows = Shape<2, 32, items, wide, AccessMode::dense_rows, teams>;
   using Packed = std::conditional_t<
-      !packs<V>, ShapeList<>,
+      !is_full_precision<V>, ShapeList<>,
       std::conditional_t<sizeof(T) == 8,
-                         ShapeList<Run<3, 16>, Run<4, 14>, Run<5, 14>, Run<7, 11>, Run<8, 10>,
-                                   Run<10, 9>, Run<12>, Run<16>, Run<20>>,
-                         ShapeList<Run<3, 16>, Run<4, 16>, Run<5, 14>, Run<6, 12>, Run<8, 11>,
-                                   Run<9, 9>, Run<10, 9>, Run<12>, Run<16>>>>;
+                         ShapeList<DenseRows<3, 16>, DenseRows<4, 14>, DenseRows<5, 14>,
+                                   DenseRows<7, 11>, DenseRows<8, 10>, DenseRows<10, 9>,
+                                   DenseRows<12>, DenseRows<16>, DenseRows<20>>,
+                         ShapeList<DenseRows<3, 16>, DenseRows<4, 16>, DenseRows<5, 14>,
+                                   DenseRows<6, 12>, DenseRows<8, 11>, DenseRows<9, 9>,
+                                   DenseRows<10, 9>, DenseRows<12>, DenseRows<16>>>>;
   using ShortRows =
       ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
                 Guarded<8, 4, 1>, Guarded<16, 3, 1>, Guarded<16, 4, 1>, Guarded<32, 3, 1>,
@@ -91,185 +99,215 @@ struct Shapes {
                 Scalar<1, 8, 1>, Scalar<2, 8, 1>, Scalar<4, 8, 1>, Scalar<8, 8, 1>>;
   /// Short rows of an odd length: loads of one entry from many lanes are fast where few lanes have
   /// nothing to load, faster than edges beside few chunks.
-  using OddShortRows = ShapeList<Scalar<8, 10>, Scalar<8, 12>, Odd<8, 4>, Scalar<16, 10>,
-                                 Scalar<16, 12>, Scalar<16, 16>, Scalar<32, 10>, Scalar<32, 12>,
-                                 Scalar<32, 14>, Scalar<32, 16>, Odd<32, 6>, Odd<32, 8>>;
+  using AnyAlignmentShortRows =
+      ShapeList<Scalar<8, 10>, Scalar<8, 12>, AnyAlignment<8, 4>, Scalar<16, 10>, Scalar<16, 12>,
+                Scalar<16, 16>, Scalar<32, 10>, Scalar<32, 12>, Scalar<32, 14>, Scalar<32, 16>,
+                AnyAlignment<32, 6>, AnyAlignment<32, 8>>;
   /// An entry of a half type is too small for a load of its own.
-  using OddShortHalfRows =
-      ShapeList<Odd<8, 4>, Odd<16, 3>, Odd<16, 4>, Odd<32, 3>, Odd<32, 4>, Odd<32, 6>, Odd<32, 8>,
-                Scalar<32, 4>, Scalar<32, 8>, Scalar<32, 16>>;
+  using AnyAlignmentShortHalfRows =
+      ShapeList<AnyAlignment<8, 4>, AnyAlignment<16, 3>, AnyAlignment<16, 4>, AnyAlignment<32, 3>,
+                AnyAlignment<32, 4>, AnyAlignment<32, 6>, AnyAlignment<32, 8>, Scalar<32, 4>,
+                Scalar<32, 8>, Scalar<32, 16>>;
   /// For double some odd ones are scalar ones, and rounding up makes some alike: each is taken
   /// once.
-  using Subgroup = decltype(ShapeList<>{} + ShortRows{} +
-                            std::conditional_t<packs<V>, OddShortRows, OddShortHalfRows>{});
+  using Subgroup = decltype(
+      ShapeList<>{} + ShortRows{} +
+      std::conditional_t<is_full_precision<V>, AnyAlignmentShortRows, AnyAlignmentShortHalfRows>{});
 
   /// For few rows, which have the machine for themselves: as many lanes as there can be, so that
   /// each has little to do.
-  template <Fill fill, int warps, int items>
-  using Spread = Shape<warps, 32, fill == Fill::scalar ? items * wide : chunks(items),
-                       fill == Fill::scalar ? 1 : wide, fill, 1>;
-  static constexpr Fill odd_fill = sizeof(T) == 8 ? Fill::scalar : Fill::edges;
-  template <Fill fill>
-  using SpreadSubgroups = ShapeList<Spread<fill, 1, 1>>;
-  template <Fill fill>
-  using SpreadRows = decltype(
-      ShapeList<>{} +
-      ShapeList<Spread<fill, 4, 1>, Spread<fill, 4, 2>, Spread<fill, 8, 2>, Spread<fill, 16, 2>>{});
+  template <AccessMode access, int warps, int items>
+  using FewRows = Shape<warps, 32, access == AccessMode::scalar ? items * wide : chunks(items),
+                        access == AccessMode::scalar ? 1 : wide, access, 1>;
+  static constexpr AccessMode any_alignment_access =
+      sizeof(T) == 8 ? AccessMode::scalar : AccessMode::peeled_vectors;
+  template <AccessMode access>
+  using FewRowsSubgroups = ShapeList<FewRows<access, 1, 1>>;
+  template <AccessMode access>
+  using FewRowsTeams = decltype(ShapeList<>{} +
+                                ShapeList<FewRows<access, 4, 1>, FewRows<access, 4, 2>,
+                                          FewRows<access, 8, 2>, FewRows<access, 16, 2>>{});
   template <class List>
-  using UnlessWidening = std::conditional_t<widens<V>, ShapeList<>, List>;
-  using SubgroupFew =
-      UnlessWidening<decltype(SpreadSubgroups<Fill::guarded>{} + SpreadSubgroups<odd_fill>{})>;
-  using FusedRegistersFew =
-      UnlessWidening<decltype(SpreadRows<Fill::guarded>{} + SpreadRows<odd_fill>{})>;
+  using UnlessWidening = std::conditional_t<output_is_wider<V>, ShapeList<>, List>;
+  using SubgroupFew = UnlessWidening<decltype(FewRowsSubgroups<AccessMode::guarded_vectors>{} +
+                                              FewRowsSubgroups<any_alignment_access>{})>;
+  using FusedRegistersFew = UnlessWidening<decltype(FewRowsTeams<AccessMode::guarded_vectors>{} +
+                                                    FewRowsTeams<any_alignment_access>{})>;
 
   /// Threads per multiprocessor that leave a lane the registers it needs for `items` chunks. More
   /// threads would hide more latency, but spilled registers cost more than that brings.
-  static constexpr int resident_threads(int items, Fill fill) {
-    if (fill == Fill::scalar) return items <= 4 ? 1024 : items <= 6 ? 896 : 768;
+  static constexpr int resident_threads(int items, AccessMode access) {
+    if (access == AccessMode::scalar) return items <= 4 ? 1024 : items <= 6 ? 896 : 768;
     if (items <= 4) return 1280;
     if (items == 5) return 1152;
     if (items > 8) return 768;
-    return items == 6 || (fill == Fill::guarded && sizeof(T) == 4) ? 1024 : 896;
+    return items == 6 || (access == AccessMode::guarded_vectors && sizeof(T) == 4) ? 1024 : 896;
   }
-  static constexpr int resident_teams(int warps, int items, Fill fill) {
-    return warps == 16 ? 2 : resident_threads(items, fill) / (32 * warps);
+  static constexpr int resident_teams(int warps, int items, AccessMode access) {
+    return warps == 16 ? 2 : resident_threads(items, access) / (32 * warps);
   }
   /// A row in a team; `items` counts 16 bytes a lane, whatever the width of a load is.
-  template <Fill fill, int warps, int items>
-  using Row = Shape<warps, 32, fill == Fill::scalar ? items * wide : chunks(items),
-                    fill == Fill::scalar ? 1 : wide, fill,
-                    resident_teams(warps, chunks(items) * items_per_chunk, fill)>;
-  template <Fill fill>
+  template <AccessMode access, int warps, int items>
+  using Row = Shape<warps, 32, access == AccessMode::scalar ? items * wide : chunks(items),
+                    access == AccessMode::scalar ? 1 : wide, access,
+                    resident_teams(warps, chunks(items) * items_per_chunk, access)>;
+  template <AccessMode access>
   using WholeItemRows = decltype(
-      ShapeList<Row<fill, 2, 4>, Row<fill, 2, 5>, Row<fill, 2, 6>, Row<fill, 2, 7>, Row<fill, 2, 8>,
-                Row<fill, 4, 5>, Row<fill, 4, 6>, Row<fill, 4, 7>, Row<fill, 4, 8>>{} +
-      std::conditional_t<sizeof(T) == 8, ShapeList<Row<fill, 4, 9>>, ShapeList<>>{} +
-      ShapeList<Row<fill, 8, 5>, Row<fill, 8, 6>, Row<fill, 8, 7>, Row<fill, 8, 8>,  //
-                Row<fill, 16, 5>, Row<fill, 16, 6>, Row<fill, 16, 7>, Row<fill, 16, 8>>{});
-  template <Fill fill>
-  using WideningRows = ShapeList<Row<fill, 2, 4>, Row<fill, 2, 6>, Row<fill, 2, 8>, Row<fill, 4, 6>,
-                                 Row<fill, 4, 8>, Row<fill, 8, 5>, Row<fill, 8, 6>, Row<fill, 8, 8>,
-                                 Row<fill, 16, 6>, Row<fill, 16, 8>>;
+      ShapeList<Row<access, 2, 4>, Row<access, 2, 5>, Row<access, 2, 6>, Row<access, 2, 7>,
+                Row<access, 2, 8>, Row<access, 4, 5>, Row<access, 4, 6>, Row<access, 4, 7>,
+                Row<access, 4, 8>>{} +
+      std::conditional_t<sizeof(T) == 8, ShapeList<Row<access, 4, 9>>, ShapeList<>>{} +
+      ShapeList<Row<access, 8, 5>, Row<access, 8, 6>, Row<access, 8, 7>, Row<access, 8, 8>,  //
+                Row<access, 16, 5>, Row<access, 16, 6>, Row<access, 16, 7>, Row<access, 16, 8>>{});
+  template <AccessMode access>
+  using WideningRows =
+      ShapeList<Row<access, 2, 4>, Row<access, 2, 6>, Row<access, 2, 8>, Row<access, 4, 6>,
+                Row<access, 4, 8>, Row<access, 8, 5>, Row<access, 8, 6>, Row<access, 8, 8>,
+                Row<access, 16, 6>, Row<access, 16, 8>>;
   /// With chunks of two items there are fewer numbers of chunks to choose from, and more of teams.
-  template <Fill fill>
-  using HalfRows = ShapeList<Row<fill, 2, 4>, Row<fill, 2, 6>, Row<fill, 2, 8>, Row<fill, 2, 10>,
-                             Row<fill, 3, 8>, Row<fill, 4, 8>, Row<fill, 4, 10>, Row<fill, 6, 8>,
-                             Row<fill, 8, 8>, Row<fill, 8, 10>, Row<fill, 12, 8>, Row<fill, 14, 8>,
-                             Row<fill, 16, 8>>;
-  template <Fill fill>
+  template <AccessMode access>
+  using HalfRows =
+      ShapeList<Row<access, 2, 4>, Row<access, 2, 6>, Row<access, 2, 8>, Row<access, 2, 10>,
+                Row<access, 3, 8>, Row<access, 4, 8>, Row<access, 4, 10>, Row<access, 6, 8>,
+                Row<access, 8, 8>, Row<access, 8, 10>, Row<access, 12, 8>, Row<access, 14, 8>,
+                Row<access, 16, 8>>;
+  template <AccessMode access>
   using Rows = std::conditional_t<
-      widens<V>, WideningRows<fill>,
-      std::conditional_t<items_per_chunk == 1, WholeItemRows<fill>, HalfRows<fill>>>;
+      output_is_wider<V>, WideningRows<access>,
+      std::conditional_t<items_per_chunk == 1, WholeItemRows<access>, HalfRows<access>>>;
   /// Half types are as fast with guards, or faster: a compiler that may takes all registers.
   using ExactRows = std::conditional_t<
-      packs<V>,
-      ShapeList<Row<Fill::exact, 2, 4>, Row<Fill::exact, 2, 8>, Row<Fill::exact, 4, 8>,
-                Row<Fill::exact, 8, 8>, Row<Fill::exact, 16, 8>>,
+      is_full_precision<V>,
+      ShapeList<Row<AccessMode::full_tile, 2, 4>, Row<AccessMode::full_tile, 2, 8>,
+                Row<AccessMode::full_tile, 4, 8>, Row<AccessMode::full_tile, 8, 8>,
+                Row<AccessMode::full_tile, 16, 8>>,
       ShapeList<>>;
   using FusedRegisters =
-      std::conditional_t<sizeof(T) == 8, decltype(ExactRows{} + Rows<Fill::scalar>{}),
-                         decltype(ExactRows{} + Rows<Fill::guarded>{} + Rows<Fill::edges>{})>;
+      std::conditional_t<sizeof(T) == 8, decltype(ExactRows{} + Rows<AccessMode::scalar>{}),
+                         decltype(ExactRows{} + Rows<AccessMode::guarded_vectors>{} +
+                                  Rows<AccessMode::peeled_vectors>{})>;
 
   /// Rounded down: shares can be as small as one likes.
-  template <int warps, int items, Fill fill, int teams>
-  using Part = Shape<warps, 32, fill == Fill::scalar ? items : items / items_per_chunk,
-                     fill == Fill::scalar ? 1 : wide, fill, teams>;
+  template <int warps, int items, AccessMode access, int teams>
+  using SplitShape =
+      Shape<warps, 32, access == AccessMode::scalar ? items : items / items_per_chunk,
+            access == AccessMode::scalar ? 1 : wide, access, teams>;
   template <int warps, int items, int teams>
-  using OddPart = std::conditional_t<sizeof(T) == 8, Part<warps, items * wide, Fill::scalar, teams>,
-                                     Part<warps, items, Fill::edges, teams>>;
-  static constexpr int once_odd_items = sizeof(T) == 8 ? 8 : 7;
-  using SplitOnce = ShapeList<Part<4, 8, Fill::guarded, 4>, Part<8, 8, Fill::guarded, 2>,
-                              OddPart<4, once_odd_items, 4>, OddPart<8, once_odd_items, 2>>;
+  using AnyAlignmentSplitShape =
+      std::conditional_t<sizeof(T) == 8, SplitShape<warps, items * wide, AccessMode::scalar, teams>,
+                         SplitShape<warps, items, AccessMode::peeled_vectors, teams>>;
+  static constexpr int once_any_alignment_items = sizeof(T) == 8 ? 8 : 7;
+  using SplitOnce = ShapeList<SplitShape<4, 8, AccessMode::guarded_vectors, 4>,
+                              SplitShape<8, 8, AccessMode::guarded_vectors, 2>,
+                              AnyAlignmentSplitShape<4, once_any_alignment_items, 4>,
+                              AnyAlignmentSplitShape<8, once_any_alignment_items, 2>>;
   /// What is loaded at one time is 20 to 25 KiB; scratch takes another 39.
-  using Split =
-      std::conditional_t<sizeof(T) == 8, ShapeList<Part<4, 12, Fill::guarded, 4>, OddPart<5, 8, 4>>,
-                         ShapeList<Part<5, 10, Fill::guarded, 4>, OddPart<4, 12, 4>>>;
+  using Split = std::conditional_t<
+      sizeof(T) == 8,
+      ShapeList<SplitShape<4, 12, AccessMode::guarded_vectors, 4>, AnyAlignmentSplitShape<5, 8, 4>>,
+      ShapeList<SplitShape<5, 10, AccessMode::guarded_vectors, 4>,
+                AnyAlignmentSplitShape<4, 12, 4>>>;
   /// Large teams, so that one group can have all that are resident.
   static constexpr int online_teams = sizeof(T) == 8 ? 1 : 2;
-  using SplitOnline =
-      ShapeList<Part<16, 4, Fill::guarded, 2>, Part<16, 4, Fill::edges, online_teams>,
-                Part<16, 8, Fill::scalar, online_teams>>;
+  using SplitOnline = ShapeList<SplitShape<16, 4, AccessMode::guarded_vectors, 2>,
+                                SplitShape<16, 4, AccessMode::peeled_vectors, online_teams>,
+                                SplitShape<16, 8, AccessMode::scalar, online_teams>>;
 
   /// Small teams, whose shares many rows can be under way in. Floats and half types at any address
   /// are as fast as aligned ones, and loads of one double as loads of two; large teams are for the
   /// longest rows of half types. What widens needs more registers for the same entries.
-  using ClusterOfFloats = ShapeList<Part<8, 6, Fill::edges, 4>>;
-  using ClusterOfDoubles = ShapeList<OddPart<8, 6, 3>, OddPart<5, 8, 4>>;
+  using ClusterOfFloats = ShapeList<SplitShape<8, 6, AccessMode::peeled_vectors, 4>>;
+  using ClusterOfDoubles =
+      ShapeList<AnyAlignmentSplitShape<8, 6, 3>, AnyAlignmentSplitShape<5, 8, 4>>;
   using ClusterOfHalfs =
-      std::conditional_t<widens<V>,
-                         ShapeList<Part<4, 4, Fill::edges, 8>, Part<4, 6, Fill::edges, 7>>,
-                         ShapeList<Part<4, 8, Fill::edges, 7>, Part<16, 8, Fill::guarded, 2>>>;
-  using Cluster = std::conditional_t<
-      !is_cuda<Exec>, ShapeList<>,
-      std::conditional_t<sizeof(T) == 8, ClusterOfDoubles,
-                         std::conditional_t<packs<V>, ClusterOfFloats, ClusterOfHalfs>>>;
+      std::conditional_t<output_is_wider<V>,
+                         ShapeList<SplitShape<4, 4, AccessMode::peeled_vectors, 8>,
+                                   SplitShape<4, 6, AccessMode::peeled_vectors, 7>>,
+                         ShapeList<SplitShape<4, 8, AccessMode::peeled_vectors, 7>,
+                                   SplitShape<16, 8, AccessMode::guarded_vectors, 2>>>;
+  using Cluster =
+      std::conditional_t<!is_cuda<Exec>, ShapeList<>,
+                         std::conditional_t<sizeof(T) == 8, ClusterOfDoubles,
+                                            std::conditional_t<is_full_precision<V>,
+                                                               ClusterOfFloats, ClusterOfHalfs>>>;
 
   /// Doubles have more temporaries, and twice as much of a row in the same registers.
-  using Scratch = std::conditional_t<sizeof(X) == 2, Part<16, 8, Fill::guarded, 2>,
-                                     Part<12, 10, Fill::guarded, 2>>;
+  using Scratch =
+      std::conditional_t<sizeof(X) == 2, SplitShape<16, 8, AccessMode::guarded_vectors, 2>,
+                         SplitShape<12, 10, AccessMode::guarded_vectors, 2>>;
   using FusedScratch = std::conditional_t<
-      sizeof(T) == 8, ShapeList<Part<8, 8, Fill::guarded, 2>, OddPart<8, 8, 2>, OddPart<8, 10, 2>>,
-      ShapeList<Scratch, OddPart<12, 8, 2>, Part<8, 8, Fill::scalar, 2>>>;
+      sizeof(T) == 8,
+      ShapeList<SplitShape<8, 8, AccessMode::guarded_vectors, 2>, AnyAlignmentSplitShape<8, 8, 2>,
+                AnyAlignmentSplitShape<8, 10, 2>>,
+      ShapeList<Scratch, AnyAlignmentSplitShape<12, 8, 2>,
+                SplitShape<8, 8, AccessMode::scalar, 2>>>;
   using Online =
-      ShapeList<Shape<16, 32, chunks(4), wide, Fill::guarded, 2>,
-                Shape<16, 32, chunks(4), wide, Fill::edges, 2>, Shape<8, 32, 8, 1, Fill::scalar>,
-                Shape<1, 1, 8, 1, Fill::scalar>>;  // where a device has no room for any other
+      ShapeList<Shape<16, 32, chunks(4), wide, AccessMode::guarded_vectors, 2>,
+                Shape<16, 32, chunks(4), wide, AccessMode::peeled_vectors, 2>,
+                Shape<8, 32, 8, 1, AccessMode::scalar>,
+                Shape<1, 1, 8, 1, AccessMode::scalar>>;  // where a device has no room for any other
 
   // ---- For logsumexp, which reads rows and writes next to nothing, so that instructions count.
 
   /// Doubles in few lanes: what a row takes beside its exponentials is shared by more of them.
   /// Teams as leave registers for that.
-  static constexpr int crowded_teams(int entries) {
+  static constexpr int lse_dense_teams(int entries) {
     return entries > 16 ? 5 : entries == 16 ? 6 : 7;
   }
   template <int lanes, int items>
-  using Crowded = Shape<128 / lanes, lanes, items, wide, Fill::guarded, crowded_teams(items* wide)>;
+  using LseDense = Shape<128 / lanes, lanes, items, wide, AccessMode::guarded_vectors,
+                         lse_dense_teams(items* wide)>;
   template <int lanes, int entries>
-  using CrowdedOdd = Shape<128 / lanes, lanes, entries, 1, Fill::scalar, crowded_teams(entries)>;
+  using LseDenseAnyAlignment =
+      Shape<128 / lanes, lanes, entries, 1, AccessMode::scalar, lse_dense_teams(entries)>;
   using ReducedSubgroup = std::conditional_t<
       sizeof(T) == 8,
       ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
-                Crowded<4, 8>, Crowded<8, 6>, Crowded<8, 8>, Crowded<16, 6>, Crowded<16, 8>,
-                Crowded<32, 6>, Crowded<32, 8>,  //
+                LseDense<4, 8>, LseDense<8, 6>, LseDense<8, 8>, LseDense<16, 6>, LseDense<16, 8>,
+                LseDense<32, 6>, LseDense<32, 8>,  //
                 Scalar<1, 2, 4>, Scalar<1, 3, 4>, Scalar<1, 4, 2>, Scalar<1, 6, 2>, Scalar<1, 8, 1>,
                 Scalar<2, 8, 1>, Scalar<4, 8, 1>, Scalar<8, 8, 1>,  //
-                CrowdedOdd<8, 12>, CrowdedOdd<8, 16>, CrowdedOdd<16, 12>, CrowdedOdd<16, 16>,
-                CrowdedOdd<32, 10>, CrowdedOdd<32, 12>, CrowdedOdd<32, 14>, CrowdedOdd<32, 16>,
-                CrowdedOdd<32, 20>, CrowdedOdd<32, 26>>,
+                LseDenseAnyAlignment<8, 12>, LseDenseAnyAlignment<8, 16>,
+                LseDenseAnyAlignment<16, 12>, LseDenseAnyAlignment<16, 16>,
+                LseDenseAnyAlignment<32, 10>, LseDenseAnyAlignment<32, 12>,
+                LseDenseAnyAlignment<32, 14>, LseDenseAnyAlignment<32, 16>,
+                LseDenseAnyAlignment<32, 20>, LseDenseAnyAlignment<32, 26>>,
       Subgroup>;
 
   /// Small teams for many rows, by tuning tables: for the same reason, and because little of a
-  /// row's last tile is empty. Entries of half types stay as they are in memory (PairTile).
+  /// row's last tile is empty. Entries of half types stay as they are in memory (HalfTile).
   template <int warps>
-  using SmallTeams =
-      std::conditional_t<sizeof(T) == 8,
-                         ShapeList<Shape<warps, 32, 6, wide, Fill::guarded, 28 / warps>,
-                                   Shape<warps, 32, 6 * wide, 1, Fill::scalar, 28 / warps>>,
-                         ShapeList<Shape<warps, 32, chunks(8), wide, Fill::guarded, 32 / warps>,
-                                   Shape<warps, 32, chunks(8), wide, Fill::edges, 32 / warps>>>;
-  using HalfOnline = ShapeList<Shape<16, 32, chunks(8), wide, Fill::guarded, 2>,
-                               Shape<16, 32, chunks(8), wide, Fill::edges, 2>,
-                               Shape<8, 32, 8, 1, Fill::scalar>, Shape<1, 1, 8, 1, Fill::scalar>>;
+  using SmallTeams = std::conditional_t<
+      sizeof(T) == 8,
+      ShapeList<Shape<warps, 32, 6, wide, AccessMode::guarded_vectors, 28 / warps>,
+                Shape<warps, 32, 6 * wide, 1, AccessMode::scalar, 28 / warps>>,
+      ShapeList<Shape<warps, 32, chunks(8), wide, AccessMode::guarded_vectors, 32 / warps>,
+                Shape<warps, 32, chunks(8), wide, AccessMode::peeled_vectors, 32 / warps>>>;
+  using HalfOnline =
+      ShapeList<Shape<16, 32, chunks(8), wide, AccessMode::guarded_vectors, 2>,
+                Shape<16, 32, chunks(8), wide, AccessMode::peeled_vectors, 2>,
+                Shape<8, 32, 8, 1, AccessMode::scalar>, Shape<1, 1, 8, 1, AccessMode::scalar>>;
   using ReducedOnline = std::conditional_t<
-      packs<V>,
+      is_full_precision<V>,
       std::conditional_t<sizeof(T) == 8,
                          decltype(Online{} + SmallTeams<1>{} + SmallTeams<2>{} + SmallTeams<4>{}),
                          Online>,
       decltype(HalfOnline{} + SmallTeams<1>{} + SmallTeams<4>{} + SmallTeams<8>{})>;
   using ReducedSplitOnline =
-      std::conditional_t<packs<V>, SplitOnline,
-                         ShapeList<Part<16, 8, Fill::guarded, 2>, Part<16, 6, Fill::edges, 2>,
-                                   Part<16, 8, Fill::scalar, online_teams>>>;
+      std::conditional_t<is_full_precision<V>, SplitOnline,
+                         ShapeList<SplitShape<16, 8, AccessMode::guarded_vectors, 2>,
+                                   SplitShape<16, 6, AccessMode::peeled_vectors, 2>,
+                                   SplitShape<16, 8, AccessMode::scalar, online_teams>>>;
 
   /// Columns in which neighbouring lanes have neighbouring rows; `items` counts 4 bytes.
   template <int warps, int items, int teams>
-  using Strided = Shape<warps, 32, items * 4 / sizeof(T), 1, Fill::scalar, teams>;
+  using Strided = Shape<warps, 32, items * 4 / sizeof(T), 1, AccessMode::scalar, teams>;
   /// 16 rows a team, in half a vector each: loads of half a cache line, but the column is read
   /// once.
-  using Narrow = Shape<32, 16, 128 / sizeof(T), 1, Fill::scalar, 2>;
+  using Narrow = Shape<32, 16, 128 / sizeof(T), 1, AccessMode::scalar, 2>;
   using ColumnHeld = std::conditional_t<
-      widens<V>, ShapeList<Strided<8, 8, 0>, Strided<16, 32, 2>, Narrow>,
-      ShapeList<Shape<4, 32, 4, 1, Fill::scalar>, Shape<8, 32, 8, 1, Fill::scalar>,
+      output_is_wider<V>, ShapeList<Strided<8, 8, 0>, Strided<16, 32, 2>, Narrow>,
+      ShapeList<Shape<4, 32, 4, 1, AccessMode::scalar>, Shape<8, 32, 8, 1, AccessMode::scalar>,
                 Strided<16, 16, 2>, Strided<16, 32, 2>, Narrow>>;
   using LongColumn = ShapeList<Strided<16, 24, 2>>;
   using ReducedColumn = ShapeList<Strided<2, 8, 0>, Strided<8, 8, 4>, Strided<16, 24, 2>>;
@@ -287,56 +325,62 @@ struct Shapes {
   /// Several neighbouring rows a lane, in one load: pieces of a column that are longer than a cache
   /// line, and fewer instructions for an entry of a half type.
   template <int warps, int items, int rows>
-  using Chunked =
-      Shape<warps, 32, items, rows, Fill::neighbours, teams_beside(registers(items* rows), warps)>;
+  using VectorLoads = Shape<warps, 32, items, rows, AccessMode::vectors_across_rows,
+                            teams_beside(registers(items* rows), warps)>;
   /// Several rows a lane, in loads of their own: the same pieces at any address.
   template <int warps, int items, int rows>
-  using Apart = Shape<warps, 32, items, 1, Fill::scalar,
-                      teams_beside(registers(items* rows) + (rows > 1 ? 16 : 0), warps), rows>;
-  using ManyColumnsOfFloats =
-      ShapeList<Chunked<1, 2, 4>, Chunked<1, 4, 4>, Chunked<1, 8, 4>, Chunked<1, 12, 4>,
-                Chunked<1, 16, 2>, Chunked<1, 24, 2>, Chunked<1, 32, 2>, Chunked<2, 24, 2>,
-                Chunked<2, 32, 2>, Chunked<4, 24, 2>, Chunked<4, 32, 2>, Chunked<8, 24, 2>,
-                Chunked<8, 32, 2>, Chunked<16, 24, 2>, Chunked<16, 32, 2>,  //
-                Apart<1, 12, 2>, Apart<1, 16, 2>, Apart<1, 24, 2>, Apart<1, 32, 2>, Apart<2, 32, 2>,
-                Apart<4, 32, 2>, Apart<8, 32, 2>>;
-  using ManyColumnsOfHalfs =
-      ShapeList<Chunked<1, 2, 8>, Chunked<1, 4, 8>, Chunked<1, 8, 4>, Chunked<1, 12, 4>,
-                Chunked<1, 16, 4>, Chunked<2, 12, 4>, Chunked<2, 16, 4>, Chunked<4, 12, 4>,
-                Chunked<4, 16, 4>, Chunked<4, 24, 2>, Chunked<4, 32, 2>, Chunked<8, 24, 2>,
-                Chunked<8, 32, 2>,  //
-                Apart<1, 12, 2>, Apart<1, 16, 2>, Apart<1, 24, 2>, Apart<2, 16, 2>, Apart<2, 32, 2>,
-                Apart<4, 32, 2>, Apart<8, 32, 2>>;
+  using ScalarLoads =
+      Shape<warps, 32, items, 1, AccessMode::scalar,
+            teams_beside(registers(items* rows) + (rows > 1 ? 16 : 0), warps), rows>;
+  using ManyColumnsOfFloats = ShapeList<
+      VectorLoads<1, 2, 4>, VectorLoads<1, 4, 4>, VectorLoads<1, 8, 4>, VectorLoads<1, 12, 4>,
+      VectorLoads<1, 16, 2>, VectorLoads<1, 24, 2>, VectorLoads<1, 32, 2>, VectorLoads<2, 24, 2>,
+      VectorLoads<2, 32, 2>, VectorLoads<4, 24, 2>, VectorLoads<4, 32, 2>, VectorLoads<8, 24, 2>,
+      VectorLoads<8, 32, 2>, VectorLoads<16, 24, 2>, VectorLoads<16, 32, 2>,  //
+      ScalarLoads<1, 12, 2>, ScalarLoads<1, 16, 2>, ScalarLoads<1, 24, 2>, ScalarLoads<1, 32, 2>,
+      ScalarLoads<2, 32, 2>, ScalarLoads<4, 32, 2>, ScalarLoads<8, 32, 2>>;
+  using ManyColumnsOfHalfs = ShapeList<
+      VectorLoads<1, 2, 8>, VectorLoads<1, 4, 8>, VectorLoads<1, 8, 4>, VectorLoads<1, 12, 4>,
+      VectorLoads<1, 16, 4>, VectorLoads<2, 12, 4>, VectorLoads<2, 16, 4>, VectorLoads<4, 12, 4>,
+      VectorLoads<4, 16, 4>, VectorLoads<4, 24, 2>, VectorLoads<4, 32, 2>, VectorLoads<8, 24, 2>,
+      VectorLoads<8, 32, 2>,  //
+      ScalarLoads<1, 12, 2>, ScalarLoads<1, 16, 2>, ScalarLoads<1, 24, 2>, ScalarLoads<2, 16, 2>,
+      ScalarLoads<2, 32, 2>, ScalarLoads<4, 32, 2>, ScalarLoads<8, 32, 2>>;
   using ManyWidenedColumns =
-      ShapeList<Chunked<1, 4, 4>, Chunked<1, 8, 4>, Chunked<1, 16, 4>, Chunked<2, 16, 4>,
-                Chunked<4, 16, 4>, Chunked<4, 32, 2>, Chunked<8, 32, 2>,  //
-                Apart<1, 16, 2>, Apart<2, 16, 2>, Apart<2, 32, 2>, Apart<4, 32, 2>,
-                Apart<8, 32, 2>>;
+      ShapeList<VectorLoads<1, 4, 4>, VectorLoads<1, 8, 4>, VectorLoads<1, 16, 4>,
+                VectorLoads<2, 16, 4>, VectorLoads<4, 16, 4>, VectorLoads<4, 32, 2>,
+                VectorLoads<8, 32, 2>,  //
+                ScalarLoads<1, 16, 2>, ScalarLoads<2, 16, 2>, ScalarLoads<2, 32, 2>,
+                ScalarLoads<4, 32, 2>, ScalarLoads<8, 32, 2>>;
   using ManyColumnsOfDoubles =
-      ShapeList<Chunked<1, 2, 2>, Chunked<1, 4, 2>,  //
-                Apart<1, 6, 1>, Apart<1, 8, 1>, Apart<1, 12, 1>, Apart<1, 16, 1>, Apart<2, 12, 1>,
-                Apart<2, 16, 1>, Apart<4, 12, 1>, Apart<4, 16, 1>, Apart<8, 12, 1>,
-                Apart<8, 16, 1>>;
+      ShapeList<VectorLoads<1, 2, 2>, VectorLoads<1, 4, 2>,  //
+                ScalarLoads<1, 6, 1>, ScalarLoads<1, 8, 1>, ScalarLoads<1, 12, 1>,
+                ScalarLoads<1, 16, 1>, ScalarLoads<2, 12, 1>, ScalarLoads<2, 16, 1>,
+                ScalarLoads<4, 12, 1>, ScalarLoads<4, 16, 1>, ScalarLoads<8, 12, 1>,
+                ScalarLoads<8, 16, 1>>;
   using ManyColumnsHeld = std::conditional_t<
       sizeof(T) == 8, ManyColumnsOfDoubles,
-      std::conditional_t<packs<V>, ManyColumnsOfFloats,
-                         std::conditional_t<widens<V>, ManyWidenedColumns, ManyColumnsOfHalfs>>>;
+      std::conditional_t<
+          is_full_precision<V>, ManyColumnsOfFloats,
+          std::conditional_t<output_is_wider<V>, ManyWidenedColumns, ManyColumnsOfHalfs>>>;
   using ManyLongColumns = std::conditional_t<
       sizeof(T) == 8, ShapeList<>,
-      std::conditional_t<packs<V>, ShapeList<Shape<16, 32, 24, 2, Fill::neighbours>>,
-                         ShapeList<Shape<8, 32, 16, 2, Fill::neighbours, 3>>>>;
+      std::conditional_t<is_full_precision<V>,
+                         ShapeList<Shape<16, 32, 24, 2, AccessMode::vectors_across_rows>>,
+                         ShapeList<Shape<8, 32, 16, 2, AccessMode::vectors_across_rows, 3>>>>;
   /// The last one of a fill serves longer columns too, tile after tile: not the largest, by
   /// measurements on an H200.
   using ManyReducedColumns = std::conditional_t<
-      sizeof(T) == 8, ShapeList<Apart<1, 6, 1>, Apart<1, 8, 1>, Apart<1, 12, 1>>,
-      ShapeList<Chunked<1, 2, 4>, Chunked<1, 4, 4>, Chunked<1, 8, 4>, Chunked<1, 12, 4>,
-                Chunked<1, 16, 4>, Chunked<1, 24, 2>, Chunked<1, 16, 2>,  //
-                Apart<1, 12, 2>, Apart<1, 24, 2>, Apart<1, 16, 2>>>;
+      sizeof(T) == 8, ShapeList<ScalarLoads<1, 6, 1>, ScalarLoads<1, 8, 1>, ScalarLoads<1, 12, 1>>,
+      ShapeList<VectorLoads<1, 2, 4>, VectorLoads<1, 4, 4>, VectorLoads<1, 8, 4>,
+                VectorLoads<1, 12, 4>, VectorLoads<1, 16, 4>, VectorLoads<1, 24, 2>,
+                VectorLoads<1, 16, 2>,  //
+                ScalarLoads<1, 12, 2>, ScalarLoads<1, 24, 2>, ScalarLoads<1, 16, 2>>>;
   /// Several rows a lane, whose loads are neighbours: most lines of rows at odd addresses would be
   /// read by two vectors otherwise. Doubles have no registers for that, and halves more to compute
   /// for a byte: they need more lanes.
-  using SplitColumn = std::conditional_t<packs<V> && sizeof(T) == 4,
-                                         ShapeList<Shape<16, 32, 24, 1, Fill::scalar, 1, 4>>,
+  using SplitColumn = std::conditional_t<is_full_precision<V> && sizeof(T) == 4,
+                                         ShapeList<Shape<16, 32, 24, 1, AccessMode::scalar, 1, 4>>,
                                          ShapeList<Strided<16, 16, 2>>>;
 };
 
@@ -345,33 +389,33 @@ struct Shapes {
 template <class V>
 struct HostShapes {
   static constexpr int wide = widest<typename V::X>;
-  using Guarded = Shape<1, 1, 16 / wide, wide, Fill::guarded>;
-  using Scalar = Shape<1, 1, 16, 1, Fill::scalar>;
+  using Guarded = Shape<1, 1, 16 / wide, wide, AccessMode::guarded_vectors>;
+  using Scalar = Shape<1, 1, 16, 1, AccessMode::scalar>;
   template <int columns>
-  using Run = Shape<1, 1, columns / wide, wide, Fill::packed, 0, wide>;
-  using Packed = ShapeList<Run<16>, Run<64>>;  // in registers, in scratch
+  using DenseRows = Shape<1, 1, columns / wide, wide, AccessMode::dense_rows, 0, wide>;
+  using Packed = ShapeList<DenseRows<16>, DenseRows<64>>;  // in registers, in scratch
   using Subgroup = ShapeList<Guarded, Scalar>;
   using FusedRegisters = ShapeList<Guarded, Scalar>;
   using SubgroupFew = ShapeList<>;
   using FusedRegistersFew = ShapeList<>;
-  using FusedScratch =
-      ShapeList<Shape<1, 1, 2, wide, Fill::guarded>, Shape<1, 1, 4, 1, Fill::scalar>>;
+  using FusedScratch = ShapeList<Shape<1, 1, 2, wide, AccessMode::guarded_vectors>,
+                                 Shape<1, 1, 4, 1, AccessMode::scalar>>;
   using Online = FusedScratch;
   using ReducedOnline = Online;
   using ReducedSubgroup = Subgroup;
   /// Shares are whole cache lines.
-  using Line = Shape<1, 1, 128 / sizeof(typename V::X), 1, Fill::scalar>;
-  using SplitOnce = ShapeList<Shape<1, 1, 8, wide, Fill::guarded>, Line>;
+  using Line = Shape<1, 1, 128 / sizeof(typename V::X), 1, AccessMode::scalar>;
+  using SplitOnce = ShapeList<Shape<1, 1, 8, wide, AccessMode::guarded_vectors>, Line>;
   using Split = FusedScratch;
   using SplitOnline = FusedScratch;
   using ReducedSplitOnline = SplitOnline;
   using ColumnHeld = ShapeList<Scalar>;
-  using LongColumn = ShapeList<Shape<1, 1, 4, 1, Fill::scalar>>;
+  using LongColumn = ShapeList<Shape<1, 1, 4, 1, AccessMode::scalar>>;
   using ReducedColumn = LongColumn;
-  using ManyColumnsHeld =
-      ShapeList<Shape<1, 1, 16, 2, Fill::neighbours>, Shape<1, 1, 16, 1, Fill::scalar, 0, 2>>;
-  using ManyLongColumns =
-      ShapeList<Shape<1, 1, 4, 2, Fill::neighbours>, Shape<1, 1, 4, 1, Fill::scalar, 0, 2>>;
+  using ManyColumnsHeld = ShapeList<Shape<1, 1, 16, 2, AccessMode::vectors_across_rows>,
+                                    Shape<1, 1, 16, 1, AccessMode::scalar, 0, 2>>;
+  using ManyLongColumns = ShapeList<Shape<1, 1, 4, 2, AccessMode::vectors_across_rows>,
+                                    Shape<1, 1, 4, 1, AccessMode::scalar, 0, 2>>;
   using ManyReducedColumns = ManyLongColumns;
   using SplitColumn = LongColumn;
   using Cluster = ShapeList<>;
@@ -403,8 +447,9 @@ struct NoShapes {
 };
 
 template <class Exec, class V>
-using ShapesOf = std::conditional_t<!is_host_space<Exec>, Shapes<Exec, V>,
-                                    std::conditional_t<packs<V>, HostShapes<V>, NoShapes>>;
+using ShapesOf =
+    std::conditional_t<!is_host_space<Exec>, Shapes<Exec, V>,
+                       std::conditional_t<is_full_precision<V>, HostShapes<V>, NoShapes>>;
 
 // ---- For searches (KokkosSoftmax_TUNING_SHAPES): shapes beside those of the rule, each with one
 // constant changed. The rule never takes them, a tuning table can.
@@ -420,24 +465,24 @@ constexpr int more_teams(int teams, int team) {
   return std::min(32, teams == 0 ? 1536 / team : std::max(teams + 1, teams * 5 / 4));
 }
 template <class S, int teams>
-using WithTeams = Shape<S::threads, S::lanes, S::items, S::width, S::fill,
+using WithTeams = Shape<S::threads, S::lanes, S::items, S::width, S::access,
                         one_lane<S> ? S::min_teams : teams, S::rows_per_thread>;
 template <class S>
 using FewerTeams = WithTeams<S, fewer_teams(S::min_teams, S::threads* S::lanes)>;
 template <class S>
 using MoreTeams = WithTeams<S, more_teams(S::min_teams, S::threads* S::lanes)>;
 template <class S>
-using MoreThreads = Shape<one_lane<S> ? 1 : 2 * S::threads, S::lanes, S::items, S::width, S::fill,
+using MoreThreads = Shape<one_lane<S> ? 1 : 2 * S::threads, S::lanes, S::items, S::width, S::access,
                           S::min_teams / 2, S::rows_per_thread>;
 template <class S>
-using FewerItems =
-    Shape<S::threads, S::lanes, S::items / 2, S::width, S::fill, S::min_teams, S::rows_per_thread>;
+using FewerItems = Shape<S::threads, S::lanes, S::items / 2, S::width, S::access, S::min_teams,
+                         S::rows_per_thread>;
 template <class S>
-using MoreItems =
-    Shape<S::threads, S::lanes, 2 * S::items, S::width, S::fill, S::min_teams, S::rows_per_thread>;
+using MoreItems = Shape<S::threads, S::lanes, 2 * S::items, S::width, S::access, S::min_teams,
+                        S::rows_per_thread>;
 template <class S>
-using MoreRows =
-    Shape<S::threads, S::lanes, S::items, S::width, S::fill, S::min_teams, 2 * S::rows_per_thread>;
+using MoreRows = Shape<S::threads, S::lanes, S::items, S::width, S::access, S::min_teams,
+                       2 * S::rows_per_thread>;
 
 template <template <class> class Change, class... S>
 constexpr auto changed(ShapeList<S...>) {

@@ -88,11 +88,11 @@ void parse_field(Schedule& schedule, const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::string name = text.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : text.substr(equals + 1);
-  std::vector<std::string_view> names = {"fill"};
+  std::vector<std::string_view> names = {"access"};
   for (const ScheduleField& field : schedule_fields) names.push_back(field.name);
   const std::size_t position = find_word(name, "a part of a schedule", names);
   if (position == 0)
-    schedule.fill = parse_enum(value, "a fill", last_fill);
+    schedule.access = parse_enum(value, "an access mode", last_access_mode);
   else
     schedule.*schedule_fields[position - 1].value = parse_integer<int>(value);
 }

@@ -56,26 +56,27 @@ struct ClusterConfig {
 /// How a kernel with the constants of a Shape is launched in clusters.
 template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
 struct ClusterLaunch {
-  static bool fits_device(const Call<Exec, V>& call) {
-    const ClusterLimits& limits = device_limits(call.exec);
-    return !call.options.reproducible && limits.max_teams > 0 &&
-           fits_cluster(cluster_problem(call), limits);
+  static bool fits_device(const LaunchContext<Exec, V>& context) {
+    const ClusterLimits& limits = device_limits(context.exec);
+    return !context.options.reproducible && limits.max_teams > 0 &&
+           fits_cluster(cluster_problem(context), limits);
   }
 
   static void prepare(const Exec&) {}
 
   /// One launch, or several where there are more teams than a launch can have.
-  static void launch(const Call<Exec, V>& call) {
-    const ClusterPlan plan = make_cluster_plan(cluster_problem(call), device_limits(call.exec));
+  static void launch(const LaunchContext<Exec, V>& context) {
+    const ClusterPlan plan =
+        make_cluster_plan(cluster_problem(context), device_limits(context.exec));
     const auto scratch = static_cast<int>(Kernel::scratch_bytes(plan.chunks_per_team));
     const std::int64_t max_clusters = (std::int64_t(1) << 30) / plan.teams;
-    Kernel kernel{call.arguments, plan.chunks_per_team};
-    for (; kernel.arguments.first_row < call.problem().rows;
+    Kernel kernel{context.arguments, plan.chunks_per_team};
+    for (; kernel.arguments.first_row < context.problem().rows;
          kernel.arguments.first_row += max_clusters) {
-      const std::int64_t rows = call.problem().rows - kernel.arguments.first_row;
+      const std::int64_t rows = context.problem().rows - kernel.arguments.first_row;
       const auto clusters = static_cast<int>(std::min(rows, max_clusters));
-      const ClusterConfig cluster(call.exec, team, clusters, plan.teams, scratch);
-      const LabelledKernel label(call.exec, kernel_label<operation>(algorithm));
+      const ClusterConfig cluster(context.exec, team, clusters, plan.teams, scratch);
+      const LabelledKernel label(context.exec, kernel_label<operation>(algorithm));
       throw_if_failed(
           cudaLaunchKernelEx(&cluster.config, run_in_clusters<Kernel>, kernel, scratch));
     }
@@ -84,8 +85,8 @@ struct ClusterLaunch {
  private:
   static constexpr dim3 team{Shape::lanes, Shape::threads, 1};
 
-  static ClusterProblem cluster_problem(const Call<Exec, V>& call) {
-    const std::int64_t chunks = divide_up(call.problem().columns, Shape::width);
+  static ClusterProblem cluster_problem(const LaunchContext<Exec, V>& context) {
+    const std::int64_t chunks = divide_up(context.problem().columns, Shape::width);
     return {.row_chunks = std::max<std::int64_t>(1, chunks),
             .chunk_bytes = Shape::width * static_cast<int>(sizeof(typename V::X))};
   }

@@ -11,7 +11,7 @@ namespace KokkosSoftmax::Impl {
 
 /// One call: where it runs and on what, and what schedules ask of that.
 template <class Exec, class V>
-class Call {
+class LaunchContext {
  public:
   using X = typename V::X;
   using Y = typename V::Y;
@@ -19,9 +19,9 @@ class Call {
 
   const Exec& exec;
   const Options& options;
-  const KernelArguments<V> arguments;
+  const RowArgs<V> arguments;
 
-  Call(const Exec& exec_, const Problem& problem, const Options& options_)
+  LaunchContext(const Exec& exec_, const Problem& problem, const Options& options_)
       : exec(exec_),
         options(options_),
         arguments(problem, options_),
@@ -45,33 +45,33 @@ class Call {
   /// Rows that lie side by side.
   std::int64_t neighbours() const { return problem().outer[problem().outer_rank - 1].extent; }
 
-  bool fill_serves(const Schedule& s) const {
-    if (options.reproducible) return s.fill == Fill::scalar;
-    switch (s.fill) {
-      case Fill::exact:
+  bool access_serves(const Schedule& s) const {
+    if (options.reproducible) return s.access == AccessMode::scalar;
+    switch (s.access) {
+      case AccessMode::full_tile:
         return problem().columns == register_capacity(s) && aligned(s.width);
-      case Fill::guarded:
+      case AccessMode::guarded_vectors:
         return aligned(s.width);
-      case Fill::edges:
+      case AccessMode::peeled_vectors:
         return x_contiguous();
-      case Fill::packed:
+      case AccessMode::dense_rows:
         return packed(s.width);
-      case Fill::neighbours:
+      case AccessMode::vectors_across_rows:
         return rows_in_chunks(s.width);
-      case Fill::scalar:
+      case AccessMode::scalar:
         return true;
     }
     return false;
   }
 
  private:
-  bool one_value_a_row() const { return problem().y_column_stride == 0; }
+  bool one_value_per_row() const { return problem().y_column_stride == 0; }
 
   /// Every row starts where a chunk of `width` entries can, in x and in y, and has a multiple of
   /// them.
   bool aligned(int width) const {
     return is_multiple(m_x_offsets, width) && is_multiple(m_y_offsets, chunk_alignment<Y>(width)) &&
-           x_contiguous() && (one_value_a_row() || problem().y_column_stride == 1);
+           x_contiguous() && (one_value_per_row() || problem().y_column_stride == 1);
   }
 
   /// Of a power of two.
@@ -89,7 +89,7 @@ class Call {
     };
     return problem().outer_rank == 1 &&
            one_run(problem().x, axis.x_stride, problem().x_column_stride) &&
-           (one_value_a_row() || one_run(problem().y, axis.y_stride, problem().y_column_stride));
+           (one_value_per_row() || one_run(problem().y, axis.y_stride, problem().y_column_stride));
   }
 
   /// Rows lie side by side in x and y, `width` to a chunk that is aligned in each column.
@@ -104,7 +104,7 @@ class Call {
     };
     return is_multiple(static_cast<std::uint64_t>(neighbours()), width) &&
            in_chunks(problem().x, &OuterAxis::x_stride, problem().x_column_stride) &&
-           (one_value_a_row() ||
+           (one_value_per_row() ||
             in_chunks(problem().y, &OuterAxis::y_stride, problem().y_column_stride));
   }
 

@@ -6,7 +6,7 @@
 /// exp(v - max v), the one function all the arithmetic is in. Written from additions,
 /// multiplications and integer shifts, so that compilers vectorize it on the host; floats on a GPU
 /// take its instruction for 2^x where that is accurate enough. Less accurate ones, where that is
-/// enough: SummandExp.hpp, ShortExp.hpp.
+/// enough: ExpForSum.hpp, ExpHalf.hpp.
 
 #include <Kokkos_Core.hpp>
 #include <cmath>
@@ -51,7 +51,7 @@ KOKKOS_FORCEINLINE_FUNCTION T larger(T a, T b) {
 
 /// For a number or a pointer that a GPU's compiler should know nothing about.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION void hide_from_compiler([[maybe_unused]] T& value) {
+KOKKOS_FORCEINLINE_FUNCTION void make_opaque([[maybe_unused]] T& value) {
 #if defined(__CUDA_ARCH__)
   if constexpr (std::is_same_v<T, double>) asm("" : "+d"(value));
   if constexpr (std::is_same_v<T, std::uint32_t>) asm("" : "+r"(value));
@@ -131,7 +131,7 @@ KOKKOS_FORCEINLINE_FUNCTION T power_of_two(T rounded) {
 /// minus that sum is then exact. Large references (>= fine_limit) are subtracted first instead:
 /// next to them v - reference is exact by Sterbenz' lemma.
 template <class T>
-class PreciseExp {
+class ExpAccurate {
   using C = ExpConstants<T>;
 
  public:
@@ -144,7 +144,7 @@ class PreciseExp {
   }
 
   /// -inf as the reference (no entry, or all -inf) gives 0 for every -inf.
-  KOKKOS_FORCEINLINE_FUNCTION explicit PreciseExp(T reference) {
+  KOKKOS_FORCEINLINE_FUNCTION explicit ExpAccurate(T reference) {
     const bool fine = Kokkos::abs(reference) < C::fine_limit;
     const bool empty = reference == -Kokkos::Experimental::infinity_v<T>;
     m_first = fine || empty ? T(0) : reference;

@@ -46,7 +46,7 @@ KOKKOS_FORCEINLINE_FUNCTION double add_exp(double sum, double d) {
 /// exp(v - reference) where only a sum of such terms matters: a rounding of v - reference weighs
 /// little there, because terms far below the reference are small.
 template <class T>
-class SummandExp {
+class ExpForSum {
  public:
   /// Whether the result is the sum's logarithm and the reference together.
   static constexpr bool logarithm_joins_reference = false;
@@ -55,8 +55,8 @@ class SummandExp {
 
   /// A finite number stands for an infinite reference, as inf - inf would be NaN: -inf gives 0 (by
   /// `added` next to nothing), and +inf, whose row has the log-sum-exp +inf, a positive number or
-  /// +inf (by `added` NaN, see ReductionExp::fails).
-  KOKKOS_FORCEINLINE_FUNCTION explicit SummandExp(T reference) : m_reference(reference) {
+  /// +inf (by `added` NaN, see ExpForLse::fails).
+  KOKKOS_FORCEINLINE_FUNCTION explicit ExpForSum(T reference) : m_reference(reference) {
     constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
     if (reference == -infinity) m_reference = T(0);
     if (reference == infinity) m_reference = Kokkos::Experimental::finite_max_v<T>;
@@ -88,11 +88,11 @@ class SummandExp {
 /// The same where the sum's logarithm is the result. Its reference may stay below the largest entry
 /// a bit.
 template <class T>
-class ReductionExp : public SummandExp<T> {
+class ExpForLse : public ExpForSum<T> {
  public:
   static constexpr bool logarithm_joins_reference = true;
 
-  using SummandExp<T>::SummandExp;
+  using ExpForSum<T>::ExpForSum;
 
   /// How far entries may be above the reference, see OnlineSum: on a GPU doubles take many
   /// instructions to rescale a sum, and so near rounding v - reference costs no more than an ulp of
@@ -130,12 +130,12 @@ KOKKOS_FORCEINLINE_FUNCTION T plus_exp(T sum, const Exp& exp, T v) {
     return sum + exp(v);
 }
 
-/// Adds exp(v) to a sum; with `keep` it also goes to `place`.
+/// Adds exp(v) to a sum; with `keep` it also goes to `slot`.
 template <bool keep, class Exp, class T>
-KOKKOS_FORCEINLINE_FUNCTION void add_term(T& sum, const Exp& exp, T v, T& place) {
+KOKKOS_FORCEINLINE_FUNCTION void add_term(T& sum, const Exp& exp, T v, T& slot) {
   if constexpr (keep) {
-    place = exp(v);
-    sum += place;
+    slot = exp(v);
+    sum += slot;
   } else {
     sum = plus_exp(sum, exp, v);
   }

@@ -12,12 +12,12 @@ namespace KokkosSoftmax::Impl {
 /// exp(v - reference) for results that are rounded to half types: |v - reference| * 2^-24 of it is
 /// lost, 1e-5 at most, where the result isn't below their numbers.
 template <class T>
-class ShortExp {
+class ExpHalf {
  public:
   KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) { return max; }
 
   /// -inf as the reference (no entry, or all -inf) gives 0 for every -inf.
-  KOKKOS_FORCEINLINE_FUNCTION explicit ShortExp(T reference)
+  KOKKOS_FORCEINLINE_FUNCTION explicit ExpHalf(T reference)
       : m_reference(reference == -Kokkos::Experimental::infinity_v<T> ? T(0) : reference) {}
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
@@ -34,17 +34,17 @@ class ShortExp {
 /// one 2^t. What rounding the reference's logarithm loses is the same factor in all weights of a
 /// reference; beside other references it is an error of up to `limit` * 2^-24.
 template <class T>
-class FusedShortExp {
+class ExpHalfFused {
   static constexpr T log2_e = ExpConstants<T>::log2_e;
   static constexpr T limit = 64;  // of powers of two
 
  public:
-  /// Large references would lose too much, and infinities and NaN need ShortExp's care.
+  /// Large references would lose too much, and infinities and NaN need ExpHalf's care.
   KOKKOS_FORCEINLINE_FUNCTION static bool serves(T reference) {
     return Kokkos::abs(reference) * log2_e <= limit;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION FusedShortExp(T scale, T reference)
+  KOKKOS_FORCEINLINE_FUNCTION ExpHalfFused(T scale, T reference)
       : m_factor(scale * log2_e), m_shift(-reference * log2_e) {}
 
   /// All that it gives is multiplied with a number that isn't negative.

@@ -6,8 +6,8 @@
 /// What an operation does with a row's LogSumExpState: the only place where softmax, log_softmax
 /// and logsumexp differ. An epilogue has
 ///   Exp             how exp(v - reference) is computed
-///   keeps_weights   what the schedule keeps for the output: the weights exp(v - reference), or v
-///   one_value_a_row the output is one value a row
+///   keeps_exponentials   what the schedule keeps for the output: the weights exp(v - reference),
+///   or v one_value_per_row the output is one value a row
 /// and, made from the row's state, the map from what was kept to the output, or the `value`.
 
 #include <KokkosSoftmax_LogSumExpState.hpp>
@@ -25,14 +25,14 @@ struct Epilogue;
 template <class V>
 struct Epilogue<Operation::softmax, V> {
   using T = typename V::Compute;
-  using Exp = std::conditional_t<sizeof(typename V::Y) < sizeof(T), ShortExp<T>, PreciseExp<T>>;
-  static constexpr bool keeps_weights = true;
-  static constexpr bool one_value_a_row = false;
+  using Exp = std::conditional_t<sizeof(typename V::Y) < sizeof(T), ExpHalf<T>, ExpAccurate<T>>;
+  static constexpr bool keeps_exponentials = true;
+  static constexpr bool one_value_per_row = false;
 
   /// The weights were taken against `reference`, the row's state stands against row.max.
   KOKKOS_FORCEINLINE_FUNCTION Epilogue(const LogSumExpState<T>& row, T reference,
                                        EmptyRows empty_rows)
-      : factor(rescaling(reference, row.max)) {
+      : factor(rescale_factor(reference, row.max)) {
     // An empty row has the sum 0: 1 / 0 makes it NaN. A NaN or +inf in the row made the sum NaN.
     factor = row.sum == T(0) && empty_rows == EmptyRows::zero ? T(0) : factor / row.sum;
   }
@@ -48,9 +48,9 @@ struct Epilogue<Operation::softmax, V> {
 template <class V>
 struct Epilogue<Operation::log_softmax, V> {
   using T = typename V::Compute;
-  using Exp = SummandExp<T>;
-  static constexpr bool keeps_weights = false;
-  static constexpr bool one_value_a_row = false;
+  using Exp = ExpForSum<T>;
+  static constexpr bool keeps_exponentials = false;
+  static constexpr bool one_value_per_row = false;
 
   KOKKOS_FORCEINLINE_FUNCTION Epilogue(const LogSumExpState<T>& row, T /*reference*/,
                                        EmptyRows empty_rows)
@@ -79,9 +79,9 @@ struct Epilogue<Operation::log_softmax, V> {
 template <class V>
 struct Epilogue<Operation::logsumexp, V> {
   using T = typename V::Compute;
-  using Exp = ReductionExp<T>;
-  static constexpr bool keeps_weights = false;
-  static constexpr bool one_value_a_row = true;
+  using Exp = ExpForLse<T>;
+  static constexpr bool keeps_exponentials = false;
+  static constexpr bool one_value_per_row = true;
 
   KOKKOS_FORCEINLINE_FUNCTION Epilogue(const LogSumExpState<T>& row, T /*reference*/, EmptyRows)
       : value(row.value()) {}
@@ -99,7 +99,7 @@ class EntryEpilogue {
       : m_epilogue(row, empty_rows), m_exp(row.max) {}
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
-    if constexpr (Epilogue::keeps_weights)
+    if constexpr (Epilogue::keeps_exponentials)
       return m_epilogue(m_exp(v));
     else
       return m_epilogue(v);

@@ -8,11 +8,11 @@
 namespace KokkosSoftmax::Impl {
 
 /// The entries of some neighbouring rows in some columns, a tile for each of the rows; the team's
-/// threads share the columns. With Fill::neighbours a load takes one entry of each of the rows,
-/// else the rows are loaded one by one.
+/// threads share the columns. With AccessMode::vectors_across_rows a load takes one entry of each
+/// of the rows, else the rows are loaded one by one.
 template <class V, class Shape>
 class ColumnTiles {
-  static constexpr bool in_chunks = Shape::fill == Fill::neighbours;
+  static constexpr bool in_chunks = Shape::access == AccessMode::vectors_across_rows;
 
  public:
   static constexpr int rows = in_chunks ? Shape::width : Shape::rows_per_thread;
@@ -20,15 +20,15 @@ class ColumnTiles {
   static_assert(Shape::width * Shape::rows_per_thread == rows, "rows in chunks, or rows apart");
 
   /// The rows that have a place of their own: the first of a chunk, or each.
-  static constexpr int places = in_chunks ? 1 : rows;
-  static constexpr Strides strides = places == 1 ? Strides::any : Strides::any_hidden;
-  using RowTile = Tile<V, items, 1, Shape::threads, Fill::scalar, strides>;
+  static constexpr int slots = in_chunks ? 1 : rows;
+  static constexpr Strides strides = slots == 1 ? Strides::any : Strides::any_opaque;
+  using RowTile = Tile<V, items, 1, Shape::threads, AccessMode::scalar, strides>;
   using Row = typename RowTile::Row;
   static constexpr int chunks = RowTile::chunks;  // columns of the team's tile
 
   /// The columns from `first` on.
-  KOKKOS_FORCEINLINE_FUNCTION void load(const KernelArguments<V>& arguments,
-                                        const Row (&row)[places], std::int64_t first, int thread) {
+  KOKKOS_FORCEINLINE_FUNCTION void load(const RowArgs<V>& arguments, const Row (&row)[slots],
+                                        std::int64_t first, int thread) {
     if constexpr (in_chunks) {
       RawChunk<X, rows> chunk[items];
       Chunks::load(arguments, row[0], first, thread, chunk);
@@ -53,7 +53,7 @@ class ColumnTiles {
   /// Stores map_of(k)(what the tile of row k holds) where `load` has read; `is_row(k)`: whether
   /// there is such a row.
   template <class MapOf, class IsRow>
-  KOKKOS_FORCEINLINE_FUNCTION void store(const Row (&row)[places], std::int64_t first, int thread,
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Row (&row)[slots], std::int64_t first, int thread,
                                          const MapOf& map_of, const IsRow& is_row) const {
     if constexpr (in_chunks) {
       if (is_row(0))
@@ -70,16 +70,16 @@ class ColumnTiles {
   using X = typename V::X;
   using Y = typename V::Y;
 
-  struct Chunks : TilePlaces<V, items, Shape::width, Shape::threads, Shape::fill, Strides::any> {
-    using Places = TilePlaces<V, items, Shape::width, Shape::threads, Shape::fill, Strides::any>;
+  struct Chunks : TileSlots<V, items, Shape::width, Shape::threads, Shape::access, Strides::any> {
+    using Slots = TileSlots<V, items, Shape::width, Shape::threads, Shape::access, Strides::any>;
 
-    KOKKOS_FORCEINLINE_FUNCTION static void load(const KernelArguments<V>& arguments,
-                                                 const Row& row, std::int64_t first, int thread,
+    KOKKOS_FORCEINLINE_FUNCTION static void load(const RowArgs<V>& arguments, const Row& row,
+                                                 std::int64_t first, int thread,
                                                  RawChunk<X, rows> (&chunk)[items]) {
-      Places::load_chunks(arguments, row, first, thread, chunk);
+      Slots::load_chunks(arguments, row, first, thread, chunk);
     }
-    using Places::chunks_left;
-    using Places::holds;
+    using Slots::chunks_left;
+    using Slots::holds;
   };
 
   template <class MapOf, int... k>
@@ -91,7 +91,7 @@ class ColumnTiles {
     Y* p = row.y_chunk(first + thread);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i, p += Shape::threads * row.y_stride) {
-      const Chunk<Y, rows> out{{static_cast<Y>(map[k](m_tile[k].place(i).entry[0]))...}};
+      const Chunk<Y, rows> out{{static_cast<Y>(map[k](m_tile[k].chunk(i).entry[0]))...}};
       if (Chunks::holds(i, left)) store_whole(reinterpret_cast<Chunk<Y, rows>*>(p), out);
     }
   }

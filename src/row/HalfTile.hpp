@@ -12,27 +12,27 @@ namespace KokkosSoftmax::Impl {
 /// memory. That leaves room for twice as many loads under way, or for more teams, and an entry
 /// takes four and a half instructions up to the sum: half of one for the largest, the widening, a
 /// multiply-add, 2^t, an addition.
-template <class V, int items, int width, int threads, Fill fill>
-class PairTile : public TilePlaces<V, items, width, threads, fill, Strides::one_or_any> {
-  using Places = TilePlaces<V, items, width, threads, fill, Strides::one_or_any>;
-  using Places::chains;
+template <class V, int items, int width, int threads, AccessMode access>
+class HalfTile : public TileSlots<V, items, width, threads, access, Strides::one_or_any> {
+  using Slots = TileSlots<V, items, width, threads, access, Strides::one_or_any>;
+  using Slots::accumulators;
 
  public:
-  using typename Places::Raw;
-  using typename Places::Row;
-  using typename Places::T;
-  using typename Places::X;
-  using typename Places::Y;
+  using typename Slots::Raw;
+  using typename Slots::Row;
+  using typename Slots::T;
+  using typename Slots::X;
+  using typename Slots::Y;
   static_assert(moves_in_pairs<X, width>);
 
-  KOKKOS_FORCEINLINE_FUNCTION void load(const KernelArguments<V>& arguments, const Row& row,
-                                        std::int64_t first, int rank) {
-    Places::load_chunks(arguments, row, first, rank, m_chunk);
-    m_left = Places::chunks_left(row, first, rank);
+  KOKKOS_FORCEINLINE_FUNCTION void load(const RowArgs<V>& arguments, const Row& row,
+                                        std::int64_t first, int thread_id) {
+    Slots::load_chunks(arguments, row, first, thread_id, m_chunk);
+    m_left = Slots::chunks_left(row, first, thread_id);
     m_scale = arguments.scale;
     m_edge = -Kokkos::Experimental::infinity_v<T>;
-    if constexpr (fill == Fill::edges) {
-      const std::int64_t column = Places::edge_column(row, first, rank);
+    if constexpr (access == AccessMode::peeled_vectors) {
+      const std::int64_t column = Slots::edge_column(row, first, thread_id);
       if (column >= 0) m_edge = arguments.load(row.x[column]);
     }
   }
@@ -62,29 +62,30 @@ class PairTile : public TilePlaces<V, items, width, threads, fill, Strides::one_
     // its digits.
     constexpr bool precise = !Exp::logarithm_joins_reference;
     T sum;
-    if (FusedShortExp<T>::serves(exp.against()) && (!precise || m_scale == T(1))) {
-      const FusedShortExp<T> fused(m_scale, exp.against());
+    if (ExpHalfFused<T>::serves(exp.against()) && (!precise || m_scale == T(1))) {
+      const ExpHalfFused<T> fused(m_scale, exp.against());
       sum = sum_of_pairs(fused);
       if (precise) sum *= fused.inverse_near_one(exp.against());
     } else {
       sum = sum_of_pairs([&](T entry) { return exp(m_scale * entry); });
     }
-    if (fill == Fill::edges && m_edge != -Kokkos::Experimental::infinity_v<T>) sum += exp(m_edge);
+    if (access == AccessMode::peeled_vectors && m_edge != -Kokkos::Experimental::infinity_v<T>)
+      sum += exp(m_edge);
     return sum;
   }
 
   /// Stores map(scale * entry) in the places that `load` with the same arguments has read. Entries
   /// are widened once more: a compiler that knew of the first time would keep them in registers.
   template <class Map>
-  KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t first, int rank,
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t first, int thread_id,
                                          const Map& map) const {
-    Y* p = row.y_chunk(first + rank);
-    const bool whole = fill != Fill::edges || row.wide_stores;
+    Y* p = row.y_chunk(first + thread_id);
+    const bool whole = access != AccessMode::peeled_vectors || row.wide_stores;
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i) {
-      if (!Places::holds(i, m_left)) continue;
+      if (!Slots::holds(i, m_left)) continue;
       Raw chunk = m_chunk[i];
-      for (HalfPair& pair : chunk.entry) hide_from_compiler(pair);
+      for (HalfPair& pair : chunk.entry) make_opaque(pair);
       T entry[width];
       widen<X, width>(chunk, entry);
       Chunk<Y, width> out;
@@ -97,8 +98,8 @@ class PairTile : public TilePlaces<V, items, width, threads, fill, Strides::one_
         for (int k = 0; k < width; ++k) p[(i * threads * width + k) * row.y_stride] = out.entry[k];
       }
     }
-    if constexpr (fill == Fill::edges) {
-      const std::int64_t column = Places::edge_column(row, first, rank);
+    if constexpr (access == AccessMode::peeled_vectors) {
+      const std::int64_t column = Slots::edge_column(row, first, thread_id);
       if (column >= 0) row.y[column * row.y_stride] = static_cast<Y>(map(m_edge));
     }
   }
@@ -125,14 +126,14 @@ class PairTile : public TilePlaces<V, items, width, threads, fill, Strides::one_
 
   template <class Exp>
   KOKKOS_FORCEINLINE_FUNCTION T sum_of_pairs(const Exp& exp) const {
-    T partial[chains] = {};
+    T partial[accumulators] = {};
     KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK
     for (int i = 0; i < items; ++i) {
-      if (!Places::holds(i, m_left)) break;  // exponentials of nothing cost as much as others
+      if (!Slots::holds(i, m_left)) break;  // exponentials of nothing cost as much as others
       T entry[width];
       widen<X, width>(m_chunk[i], entry);
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < width; ++k) partial[k % chains] += exp(entry[k]);
+      for (int k = 0; k < width; ++k) partial[k % accumulators] += exp(entry[k]);
     }
     return (partial[0] + partial[1]) + (partial[2] + partial[3]);
   }
@@ -146,23 +147,23 @@ class PairTile : public TilePlaces<V, items, width, threads, fill, Strides::one_
 /// Whether a kernel keeps entries in pairs: where it needs no weights, and where that brings
 /// something. (log_softmax with results of float was as fast without.)
 template <class V, Operation operation, int width>
-inline constexpr bool keeps_pairs = moves_in_pairs<typename V::X, width> &&
-                                    (operation == Operation::logsumexp ||
-                                     (operation == Operation::log_softmax &&
-                                      sizeof(typename V::Y) == sizeof(typename V::X)));
+inline constexpr bool keeps_half_pairs = moves_in_pairs<typename V::X, width> &&
+                                         (operation == Operation::logsumexp ||
+                                          (operation == Operation::log_softmax &&
+                                           sizeof(typename V::Y) == sizeof(typename V::X)));
 
-template <class V, Operation operation, int items, int width, int threads, Fill fill>
-using TileFor =
-    std::conditional_t<keeps_pairs<V, operation, width>, PairTile<V, items, width, threads, fill>,
-                       Tile<V, items, width, threads, fill>>;
+template <class V, Operation operation, int items, int width, int threads, AccessMode access>
+using TileFor = std::conditional_t<keeps_half_pairs<V, operation, width>,
+                                   HalfTile<V, items, width, threads, access>,
+                                   Tile<V, items, width, threads, access>>;
 template <class V, Operation operation, class Shape>
 using TeamTileFor =
-    TileFor<V, operation, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+    TileFor<V, operation, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::access>;
 
 /// The same of a kernel that comes along a row tile after tile, and so comes again to write.
 template <class V, Operation operation, class Shape>
-using PieceFor = std::conditional_t<operation == Operation::logsumexp,
-                                    TeamTileFor<V, operation, Shape>, TeamTile<V, Shape>>;
+using LoopTileFor = std::conditional_t<operation == Operation::logsumexp,
+                                       TeamTileFor<V, operation, Shape>, TeamTile<V, Shape>>;
 
 }  // namespace KokkosSoftmax::Impl
 

@@ -14,8 +14,8 @@ KOKKOS_FORCEINLINE_FUNCTION int entries_to_alignment(const T* p, int width) {
   return static_cast<int>((width - address % width) % width);
 }
 
-/// The entries to whose multiple chunks are aligned in Fill::edges: a cache line, or as much of it
-/// as leaves each entry of the edges a thread.
+/// The entries to whose multiple chunks are aligned in AccessMode::peeled_vectors: a cache line, or
+/// as much of it as leaves each entry of the edges a thread.
 template <class T, int width>
 constexpr int aligned_entries(int threads) {
   int entries = 128 / static_cast<int>(sizeof(T));
@@ -25,7 +25,7 @@ constexpr int aligned_entries(int threads) {
 
 /// A row, and how its entries fall into chunks: `head` single entries, then `chunks` chunks, then
 /// single entries to the end.
-template <class V, int width, Fill fill, int alignment>
+template <class V, int width, AccessMode access, int alignment>
 struct ChunkedRow {
   using X = typename V::X;
   using Y = typename V::Y;
@@ -40,41 +40,41 @@ struct ChunkedRow {
   int head = 0;
   bool wide_stores = true;  // whole chunks, at addresses known relative to each other
 
-  KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const KernelArguments<V>& arguments, std::int64_t r)
+  KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const RowArgs<V>& arguments, std::int64_t r)
       : ChunkedRow(arguments, arguments.row(r)) {}
 
-  KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const KernelArguments<V>& arguments,
-                                         const RowPointers<V>& p)
-      : x_stride(fill == Fill::scalar ? arguments.problem.x_column_stride : 1),
+  KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const RowArgs<V>& arguments, const RowPointers<V>& p)
+      : x_stride(access == AccessMode::scalar ? arguments.problem.x_column_stride : 1),
         y_stride(arguments.problem.y_column_stride),
         columns(arguments.problem.columns) {
     x = p.x;
     y = p.y;
-    if constexpr (fill == Fill::edges) {
+    if constexpr (access == AccessMode::peeled_vectors) {
       const int to_alignment = entries_to_alignment(x, alignment);
       head = columns < to_alignment ? static_cast<int>(columns) : to_alignment;
       wide_stores = y_stride == 1 && entries_to_alignment(y + head, chunk_alignment<Y>(width)) == 0;
     }
-    if constexpr (fill == Fill::scalar) wide_stores = y_stride == 1;
+    if constexpr (access == AccessMode::scalar) wide_stores = y_stride == 1;
     chunks = (columns - head) / width;
     end = chunks;
   }
 
-  /// The entry that thread `rank` holds beside its chunks, or -1: the head goes to the first
+  /// The entry that thread `thread_id` holds beside its chunks, or -1: the head goes to the first
   /// threads, the tail to the ones behind the longest possible head.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t edge_column(int rank) const {
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t edge_column(int thread_id) const {
     constexpr int longest_head = alignment - 1;
-    if (rank < head) return rank;
-    const std::int64_t column = head + chunks * width + (rank - longest_head);
-    return rank >= longest_head && column < columns ? column : -1;
+    if (thread_id < head) return thread_id;
+    const std::int64_t column = head + chunks * width + (thread_id - longest_head);
+    return thread_id >= longest_head && column < columns ? column : -1;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION const X* x_chunk(std::int64_t chunk) const {
     return x + (head + chunk * width) * x_stride;
   }
   KOKKOS_FORCEINLINE_FUNCTION Y* y_chunk(std::int64_t chunk) const {
-    return y +
-           (head + chunk * width) * (fill == Fill::edges || fill == Fill::scalar ? y_stride : 1);
+    return y + (head + chunk * width) *
+                   (access == AccessMode::peeled_vectors || access == AccessMode::scalar ? y_stride
+                                                                                         : 1);
   }
 };
 

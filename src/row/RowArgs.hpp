@@ -35,19 +35,19 @@ class HostScale {
 
 /// What every schedule's kernel gets. V: ValueTypes, here and in all that touches memory.
 template <class V>
-struct KernelArguments {
+struct RowArgs {
   using X = typename V::X;
   using T = typename V::Compute;
   using Problem = RowProblem<X, typename V::Y>;
 
   Problem problem;
   T scale;
-  X nothing;  // stands where there is no entry: -inf once scaled
+  X padding;  // stands where there is no entry: -inf once scaled
   EmptyRows empty_rows;
   bool scale_is_zero;
   std::int64_t first_row = 0;  // of this launch, see TeamLaunch
 
-  KernelArguments(const Problem& problem_, const Options& options)
+  RowArgs(const Problem& problem_, const Options& options)
       : problem(problem_),
         scale(static_cast<T>(options.scale)),
         empty_rows(options.empty_rows),
@@ -56,7 +56,7 @@ struct KernelArguments {
     // the empty places of the kernels need. For GPUs, which compute with denormal numbers.
     if (scale_is_zero) scale = Kokkos::Experimental::denorm_min_v<T>;
     constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
-    nothing = static_cast<X>(scale < T(0) ? infinity : -infinity);
+    padding = static_cast<X>(scale < T(0) ? infinity : -infinity);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> row(std::int64_t r) const {

@@ -9,49 +9,47 @@ namespace KokkosSoftmax::Impl {
 
 /// A tile's entries in the type that is computed with. Places without an entry hold -inf, which
 /// adds nothing to a sum.
-template <class V, int items, int width, int threads, Fill fill,
+template <class V, int items, int width, int threads, AccessMode access,
           Strides strides = Strides::one_or_any>
-class Tile : public TilePlaces<V, items, width, threads, fill, strides> {
-  using Places = TilePlaces<V, items, width, threads, fill, strides>;
-  using Places::chains;
+class Tile : public TileSlots<V, items, width, threads, access, strides> {
+  using Slots = TileSlots<V, items, width, threads, access, strides>;
+  using Slots::accumulators;
 
  public:
-  using Places::size;
-  using typename Places::Raw;
-  using typename Places::Row;
-  using typename Places::T;
-  using typename Places::X;
-  using typename Places::Y;
+  using Slots::size;
+  using typename Slots::Raw;
+  using typename Slots::Row;
+  using typename Slots::T;
+  using typename Slots::X;
+  using typename Slots::Y;
 
   /// Loads the chunks from number `first` on; the edge belongs to the tile with chunk 0. `see` gets
   /// the chunks as they are in memory.
   template <class See>
-  KOKKOS_FORCEINLINE_FUNCTION void load(const KernelArguments<V>& arguments, const Row& row,
-                                        std::int64_t first, int rank, const See& see) {
+  KOKKOS_FORCEINLINE_FUNCTION void load(const RowArgs<V>& arguments, const Row& row,
+                                        std::int64_t first, int thread_id, const See& see) {
     Raw chunk[items];
-    Places::load_chunks(arguments, row, first, rank, chunk);
+    Slots::load_chunks(arguments, row, first, thread_id, chunk);
     see(chunk);
     take(arguments, chunk);
-    if constexpr (fill == Fill::edges) {
-      const std::int64_t column = Places::edge_column(row, first, rank);
+    if constexpr (access == AccessMode::peeled_vectors) {
+      const std::int64_t column = Slots::edge_column(row, first, thread_id);
       if (column >= 0) m_edge = arguments.load(row.x[column]);
     }
   }
-  KOKKOS_FORCEINLINE_FUNCTION void load(const KernelArguments<V>& arguments, const Row& row,
-                                        std::int64_t first, int rank) {
-    load(arguments, row, first, rank, [](const Raw(&)[items]) {});
+  KOKKOS_FORCEINLINE_FUNCTION void load(const RowArgs<V>& arguments, const Row& row,
+                                        std::int64_t first, int thread_id) {
+    load(arguments, row, first, thread_id, [](const Raw(&)[items]) {});
   }
 
   /// The same of chunks that have been loaded before, without an edge.
-  KOKKOS_FORCEINLINE_FUNCTION void take(const KernelArguments<V>& arguments,
-                                        const Raw (&chunk)[items]) {
+  KOKKOS_FORCEINLINE_FUNCTION void take(const RowArgs<V>& arguments, const Raw (&chunk)[items]) {
     take_unscaled(chunk);
     scale_loaded(arguments);
   }
 
   /// The same of entries that have been widened before.
-  KOKKOS_FORCEINLINE_FUNCTION void take(const KernelArguments<V>& arguments,
-                                        const T (&entry)[size]) {
+  KOKKOS_FORCEINLINE_FUNCTION void take(const RowArgs<V>& arguments, const T (&entry)[size]) {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j) m_value[j] = entry[j];
     m_edge = -Kokkos::Experimental::infinity_v<T>;
@@ -60,7 +58,7 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strides> {
 
   /// The same without a multiplication by 1: the branch, which would keep loads from memory from
   /// overlapping, does no harm where chunks come from scratch.
-  KOKKOS_FORCEINLINE_FUNCTION void take_from_scratch(const KernelArguments<V>& arguments,
+  KOKKOS_FORCEINLINE_FUNCTION void take_from_scratch(const RowArgs<V>& arguments,
                                                      const Raw (&chunk)[items]) {
     take_unscaled(chunk);
     if (arguments.scale != T(1)) scale(arguments);
@@ -73,35 +71,36 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strides> {
     m_edge = -Kokkos::Experimental::infinity_v<T>;
   }
 
-  /// What the tile holds of chunk i, to be parked elsewhere, and back again. The edge is lost.
-  using Place = Chunk<T, width>;
-  KOKKOS_FORCEINLINE_FUNCTION Place place(int i) const {
-    Place place;
+  /// What the tile holds of chunk i, to be stashed elsewhere, and back again. The edge is lost.
+  using ValueChunk = Chunk<T, width>;
+  KOKKOS_FORCEINLINE_FUNCTION ValueChunk chunk(int i) const {
+    ValueChunk chunk;
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < width; ++k) place.entry[k] = m_value[i * width + k];
-    return place;
+    for (int k = 0; k < width; ++k) chunk.entry[k] = m_value[i * width + k];
+    return chunk;
   }
-  KOKKOS_FORCEINLINE_FUNCTION void put(const Place (&places)[items]) {
+  KOKKOS_FORCEINLINE_FUNCTION void set_chunks(const ValueChunk (&values)[items]) {
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int j = 0; j < size; ++j) m_value[j] = places[j / width].entry[j % width];
+    for (int j = 0; j < size; ++j) m_value[j] = values[j / width].entry[j % width];
     m_edge = T(0);
   }
 
   /// The largest entry, not less than `start`. NaN is passed over: it shows in the sum.
   KOKKOS_FORCEINLINE_FUNCTION T max(T start) const {
-    if constexpr (fill == Fill::edges) start = larger(start, m_edge);
+    if constexpr (access == AccessMode::peeled_vectors) start = larger(start, m_edge);
     // nvcc takes seven instructions for -inf and a double, in place of three.
-    hide_from_compiler(start);
-    T partial[chains] = {start, start, start, start};
+    make_opaque(start);
+    T partial[accumulators] = {start, start, start, start};
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int j = 0; j < size; ++j) partial[j % chains] = larger(partial[j % chains], m_value[j]);
+    for (int j = 0; j < size; ++j)
+      partial[j % accumulators] = larger(partial[j % accumulators], m_value[j]);
     return larger(larger(partial[0], partial[1]), larger(partial[2], partial[3]));
   }
 
   /// The sum of exp(entry); with `keep` the terms take the entries' places.
   template <bool keep, class Exp>
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) {
-    if constexpr (keep && std::is_same_v<Exp, PreciseExp<double>>) {
+    if constexpr (keep && std::is_same_v<Exp, ExpAccurate<double>>) {
       if (exp.shift() != T(0)) subtract(exp.shift());
       return sum_by_terms<keep>([&](T v) { return exp.of_shifted(v); });
     } else {
@@ -111,17 +110,17 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strides> {
 
   /// Stores map(what the tile holds) in the places that `load` with the same arguments has read.
   template <class Map>
-  KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t first, int rank,
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t first, int thread_id,
                                          const Map& map) const {
-    const int left = Places::chunks_left(row, first, rank);
-    Y* p = row.y_chunk(first + rank);
-    if (fill == Fill::exact || fill == Fill::guarded ||
+    const int left = Slots::chunks_left(row, first, thread_id);
+    Y* p = row.y_chunk(first + thread_id);
+    if (access == AccessMode::full_tile || access == AccessMode::guarded_vectors ||
         (strides == Strides::one_or_any && row.wide_stores))
       store_chunks(left, p, map);
     else
       store_entries(left, p, row.y_stride, map);
-    if constexpr (fill == Fill::edges) {
-      const std::int64_t column = Places::edge_column(row, first, rank);
+    if constexpr (access == AccessMode::peeled_vectors) {
+      const std::int64_t column = Slots::edge_column(row, first, thread_id);
       if (column >= 0) row.y[column * row.y_stride] = static_cast<Y>(map(m_edge));
     }
   }
@@ -129,11 +128,11 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strides> {
  private:
   template <bool keep, class Term>
   KOKKOS_FORCEINLINE_FUNCTION T sum_by_terms(const Term& term) {
-    T partial[chains] = {};
+    T partial[accumulators] = {};
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j)
-      add_term<keep>(partial[j % chains], term, m_value[j], m_value[j]);
-    if constexpr (fill == Fill::edges) {
+      add_term<keep>(partial[j % accumulators], term, m_value[j], m_value[j]);
+    if constexpr (access == AccessMode::peeled_vectors) {
       // only the first few warps can have one: the others skip the exponential
       if (m_edge != -Kokkos::Experimental::infinity_v<T>)
         add_term<keep>(partial[0], term, m_edge, m_edge);
@@ -156,11 +155,11 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strides> {
   }
 
   /// A branch keeps loads from overlapping a bit; multiplying doubles by 1 costs more than that.
-  KOKKOS_FORCEINLINE_FUNCTION void scale_loaded(const KernelArguments<V>& arguments) {
+  KOKKOS_FORCEINLINE_FUNCTION void scale_loaded(const RowArgs<V>& arguments) {
     if (sizeof(T) < 8 || arguments.scale != T(1)) scale(arguments);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void scale(const KernelArguments<V>& arguments) {
+  KOKKOS_FORCEINLINE_FUNCTION void scale(const RowArgs<V>& arguments) {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j) m_value[j] = arguments.scaled(m_value[j]);
   }
@@ -169,7 +168,7 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strides> {
   KOKKOS_FORCEINLINE_FUNCTION void store_chunks(int left, Y* p, const Map& map) const {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i) {
-      if (!Places::holds(i, left)) continue;
+      if (!Slots::holds(i, left)) continue;
       Chunk<Y, width> out;
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < width; ++k) out.entry[k] = static_cast<Y>(map(m_value[i * width + k]));
@@ -183,11 +182,11 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strides> {
                                                  const Map& map) const {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i, p += threads * width * stride) {
-      if constexpr (Places::template hides<Y>) hide_from_compiler(p);
+      if constexpr (Slots::template is_opaque<Y>) make_opaque(p);
       Y out[width];
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < width; ++k) out[k] = static_cast<Y>(map(m_value[i * width + k]));
-      if (!Places::holds(i, left)) continue;
+      if (!Slots::holds(i, left)) continue;
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < width; ++k) p[k * stride] = out[k];
     }
@@ -199,17 +198,17 @@ class Tile : public TilePlaces<V, items, width, threads, fill, strides> {
 
 /// The tile of a team.
 template <class V, class Shape>
-using TeamTile = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::fill>;
+using TeamTile = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::access>;
 
 /// The end of a row whose tile is still there: its share of the row, or the row's one value in the
 /// thread that is `first`.
 template <class Share, class Output>
 KOKKOS_FORCEINLINE_FUNCTION void write_share(const Share& share, const typename Share::Row& row,
-                                             int rank, bool first, const Output& output) {
-  if constexpr (Output::one_value_a_row) {
+                                             int thread_id, bool first, const Output& output) {
+  if constexpr (Output::one_value_per_row) {
     if (first) *row.y = static_cast<typename Share::Y>(output.value);
   } else {
-    share.store(row, 0, rank, output);
+    share.store(row, 0, thread_id, output);
   }
 }
 

@@ -21,7 +21,7 @@ class ColumnTeam {
   static constexpr int rows_per_lane = Tiles::rows;
   static constexpr int rows = Shape::lanes * rows_per_lane;
 
-  KOKKOS_FORCEINLINE_FUNCTION ColumnTeam(const Member& member, const KernelArguments<V>& arguments)
+  KOKKOS_FORCEINLINE_FUNCTION ColumnTeam(const Member& member, const RowArgs<V>& arguments)
       : m_member(member),
         m_arguments(arguments),
         m_lane(lane_number<Shape::lanes>(member)),
@@ -35,10 +35,10 @@ class ColumnTeam {
 
   /// The lane's rows, as far as they have places of their own.
   struct Rows {
-    Row row[Tiles::places];
+    Row row[Tiles::slots];
   };
   KOKKOS_FORCEINLINE_FUNCTION Rows lane_rows() const {
-    return lane_rows(std::make_integer_sequence<int, Tiles::places>{});
+    return lane_rows(std::make_integer_sequence<int, Tiles::slots>{});
   }
 
   /// The threads' states of each row, merged. Two barriers, so that each thread takes one
@@ -53,18 +53,18 @@ class ColumnTeam {
     const Scratch maxima(m_member.team_scratch(0), Shape::threads * rows);
     const Scratch sums(m_member.team_scratch(0), Shape::threads * rows);
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < rows_per_lane; ++k) maxima(place(thread(), k)) = mine[k].max;
+    for (int k = 0; k < rows_per_lane; ++k) maxima(slot(thread(), k)) = mine[k].max;
     m_member.team_barrier();
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows_per_lane; ++k) {
       all[k] = State{};
-      for (int t = 0; t < Shape::threads; ++t) all[k].max = larger(all[k].max, maxima(place(t, k)));
-      sums(place(thread(), k)) = mine[k].sum * rescaling(mine[k].max, all[k].max);
+      for (int t = 0; t < Shape::threads; ++t) all[k].max = larger(all[k].max, maxima(slot(t, k)));
+      sums(slot(thread(), k)) = mine[k].sum * rescale_factor(mine[k].max, all[k].max);
     }
     m_member.team_barrier();
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows_per_lane; ++k)
-      for (int t = 0; t < Shape::threads; ++t) all[k].sum += sums(place(t, k));
+      for (int t = 0; t < Shape::threads; ++t) all[k].sum += sums(slot(t, k));
   }
   static std::size_t scratch_bytes() {
     return Shape::threads == 1 ? 0 : 2 * Scratch::shmem_size(Shape::threads * rows);
@@ -75,7 +75,7 @@ class ColumnTeam {
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_number(int k) const {
-    return m_first_row + m_lane * Shape::width + (Tiles::places == 1 ? k : k * Shape::lanes);
+    return m_first_row + m_lane * Shape::width + (Tiles::slots == 1 ? k : k * Shape::lanes);
   }
   /// A place without a row of its own reads the team's first row, which no other team writes.
   template <int... k>
@@ -84,12 +84,12 @@ class ColumnTeam {
   }
 
   /// Of a thread's state of row k of this lane.
-  KOKKOS_FORCEINLINE_FUNCTION int place(int thread, int k) const {
+  KOKKOS_FORCEINLINE_FUNCTION int slot(int thread, int k) const {
     return thread * rows + k * Shape::lanes + m_lane;
   }
 
   const Member& m_member;
-  const KernelArguments<V>& m_arguments;
+  const RowArgs<V>& m_arguments;
   int m_lane;
   std::int64_t m_first_row;
 };
@@ -103,11 +103,11 @@ struct ColumnHeldKernel {
   using T = typename V::Compute;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
-  static_assert(!Output::one_value_a_row, "columns that are read once needn't be held");
+  static_assert(!Output::one_value_per_row, "columns that are read once needn't be held");
   static constexpr int rows_per_team = Team::rows;
   static constexpr std::int64_t max_columns = Tiles::chunks;
 
-  KernelArguments<V> arguments;
+  RowArgs<V> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
     const Team team(member, arguments);
@@ -118,7 +118,7 @@ struct ColumnHeldKernel {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k) {
       mine[k].max = Exp::reference(tiles[k].max(-Kokkos::Experimental::infinity_v<T>));
-      mine[k].sum = tiles[k].template sum<Output::keeps_weights>(Exp(mine[k].max));
+      mine[k].sum = tiles[k].template sum<Output::keeps_exponentials>(Exp(mine[k].max));
     }
     team.merge(mine, all);
     tiles.store(
@@ -140,7 +140,7 @@ struct ColumnKernel {
   using Output = Epilogue<operation, V>;
   static constexpr int rows_per_team = Team::rows;
 
-  KernelArguments<V> arguments;
+  RowArgs<V> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
     const Team team(member, arguments);
@@ -157,7 +157,7 @@ struct ColumnKernel {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k) mine[k] = sum[k].state();
     team.merge(mine, all);
-    if constexpr (Output::one_value_a_row)
+    if constexpr (Output::one_value_per_row)
       write_values(team, rows, all);
     else
       write_entries(team, rows, columns, all);
@@ -172,7 +172,7 @@ struct ColumnKernel {
     const std::int64_t stride = arguments.problem.outer[arguments.problem.outer_rank - 1].y_stride;
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k) {
-      typename V::Y* y = Tiles::places == 1 ? rows.row[0].y + k * stride : rows.row[k].y;
+      typename V::Y* y = Tiles::slots == 1 ? rows.row[0].y + k * stride : rows.row[k].y;
       if (team.is_row(k)) *y = static_cast<typename V::Y>(all[k].value());
     }
   }

@@ -19,24 +19,24 @@ struct FusedRegistersKernel {
   using Exp = typename Output::Exp;
   static constexpr int rows_per_team = 1;
 
-  KernelArguments<V> arguments;
+  RowArgs<V> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     constexpr int lanes = Shape::lanes;
     const int lane = lane_number<lanes>(member);
-    const int rank = member.team_rank() * lanes + lane;
+    const int thread_id = member.team_rank() * lanes + lane;
     const Row row(arguments, arguments.first_row + member.league_rank());
     Share share;
-    share.load(arguments, row, 0, rank);
+    share.load(arguments, row, 0, thread_id);
     const T max = max_over_lanes<lanes>(member, share.max(-Kokkos::Experimental::infinity_v<T>));
     LogSumExpState<T> mine{Exp::reference(max), T(0)};
-    const T sum = share.template sum<Output::keeps_weights>(Exp(mine.max));
+    const T sum = share.template sum<Output::keeps_exponentials>(Exp(mine.max));
     mine.sum = sum_over_lanes<lanes>(member, sum);
     const ScratchStates<Exec, T> states(member.team_scratch(0), Shape::threads);
-    const auto all =
-        merge_over_team<Shape::threads, lanes, Output::one_value_a_row>(member, lane, states, mine);
-    if (Output::one_value_a_row && member.team_rank() > 0) return;
-    write_share(share, row, rank, rank == 0, Output(all, mine.max, arguments.empty_rows));
+    const auto all = merge_over_team<Shape::threads, lanes, Output::one_value_per_row>(
+        member, lane, states, mine);
+    if (Output::one_value_per_row && member.team_rank() > 0) return;
+    write_share(share, row, thread_id, thread_id == 0, Output(all, mine.max, arguments.empty_rows));
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) {

@@ -11,27 +11,27 @@ namespace KokkosSoftmax::Impl {
 template <class Exec, class V, Operation operation, class Shape>
 struct FusedScratchKernel {
   using T = typename V::Compute;
-  using Share = HeldShare<Exec, V, operation, Shape>;
+  using Share = ScratchSegment<Exec, V, operation, Shape>;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Output = typename Share::Output;
   static constexpr int rows_per_team = 1;
 
-  KernelArguments<V> arguments;
+  RowArgs<V> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     constexpr int lanes = Shape::lanes;
     const int lane = lane_number<lanes>(member);
-    const int rank = member.team_rank() * lanes + lane;
+    const int thread_id = member.team_rank() * lanes + lane;
     const typename Share::Row row(arguments, arguments.first_row + member.league_rank());
     const ScratchStates<Exec, T> states(member.team_scratch(0), Shape::threads);
     Share share(member, row.columns / Shape::width);
-    const auto mine = merge_over_lanes<lanes>(member, share.load(arguments, row, 0, rank));
-    const auto all =
-        merge_over_team<Shape::threads, lanes, Output::one_value_a_row>(member, lane, states, mine);
-    if constexpr (Output::one_value_a_row) {
-      if (rank == 0) *row.y = static_cast<typename V::Y>(all.value());
+    const auto mine = merge_over_lanes<lanes>(member, share.load(arguments, row, 0, thread_id));
+    const auto all = merge_over_team<Shape::threads, lanes, Output::one_value_per_row>(
+        member, lane, states, mine);
+    if constexpr (Output::one_value_per_row) {
+      if (thread_id == 0) *row.y = static_cast<typename V::Y>(all.value());
     } else {
-      share.store(arguments, row, 0, rank, all);
+      share.store(arguments, row, 0, thread_id, all);
     }
   }
 

@@ -27,7 +27,7 @@ struct HostColumnsKernel {
   static constexpr int block_rows = 64 / static_cast<int>(sizeof(T));  // a cache line
   static constexpr std::int64_t piece_columns = Span::max_size;        // the same bits as a HostRow
 
-  KernelArguments<V> arguments;
+  RowArgs<V> arguments;
 
   void operator()(std::int64_t block) const {
     T buffer[block_rows][piece_columns];
@@ -46,7 +46,7 @@ struct HostColumnsKernel {
         sum[r].add(entries);
       }
     }
-    if constexpr (Output::one_value_a_row) {
+    if constexpr (Output::one_value_per_row) {
       for (int r = 0; r < rows; ++r) *row[r].y = static_cast<typename V::Y>(sum[r].state().value());
     } else {
       // backwards: the last piece is still in the buffer, the ones before it may be in a cache
@@ -82,7 +82,7 @@ struct HostColumnsKernel {
 };
 
 template <class Exec, class V, Operation operation>
-void host_columns(const Exec& exec, const std::string& label, const KernelArguments<V>& arguments) {
+void host_columns(const Exec& exec, const std::string& label, const RowArgs<V>& arguments) {
   using Kernel = HostColumnsKernel<V, operation>;
   const std::int64_t blocks = divide_up(arguments.problem.rows, Kernel::block_rows);
   Kokkos::parallel_for(label,

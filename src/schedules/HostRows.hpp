@@ -27,7 +27,7 @@ class HostRow {
   using Exp = typename Output::Exp;
   static constexpr std::int64_t span_size = Span::max_size;
 
-  HostRow(const KernelArguments<V>& arguments, std::int64_t r)
+  HostRow(const RowArgs<V>& arguments, std::int64_t r)
       : m_pointers(arguments.row(r)), m_arguments(arguments) {}
 
   static std::int64_t spans(std::int64_t columns) { return divide_up(columns, span_size); }
@@ -79,13 +79,13 @@ class HostRow {
   }
 
   RowPointers<V> m_pointers;
-  const KernelArguments<V>& m_arguments;
+  const RowArgs<V>& m_arguments;
 };
 
 /// A row by one thread.
 template <class V, Operation operation>
 struct HostRowsKernel {
-  KernelArguments<V> arguments;
+  RowArgs<V> arguments;
 
   void operator()(std::int64_t r) const {
     const HostRow<V, operation> row(arguments, r);
@@ -94,7 +94,7 @@ struct HostRowsKernel {
     if constexpr (operation == Operation::logsumexp) {
       row.write_value(row.sum(0, spans).state());
     } else {
-      if constexpr (HostRow<V, operation>::Output::keeps_weights) {
+      if constexpr (HostRow<V, operation>::Output::keeps_exponentials) {
         if (spans == 1 && arguments.problem.y_column_stride == 1) return row.softmax_in_one_span();
       }
       row.write(0, spans, row.sum(0, spans).state());
@@ -108,7 +108,7 @@ struct HostSplitRowsKernel {
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
 
-  KernelArguments<V> arguments;
+  RowArgs<V> arguments;
 
   void operator()(const Member& member) const {
     const HostRow<V, operation> row(arguments, member.league_rank());
@@ -126,7 +126,7 @@ struct HostSplitRowsKernel {
 };
 
 template <class Exec, class V, Operation operation>
-void host_rows(const Exec& exec, const std::string& label, const KernelArguments<V>& arguments,
+void host_rows(const Exec& exec, const std::string& label, const RowArgs<V>& arguments,
                bool reproducible) {
   // Below this a thread has the row read before its team has met.
   constexpr std::int64_t min_columns_to_split = 65536;

@@ -14,40 +14,40 @@ template <class Exec, class V, Operation operation, class Shape>
 struct OnlineKernel {
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Piece = PieceFor<V, operation, Shape>;
-  using Row = typename Piece::Row;
+  using RowTile = LoopTileFor<V, operation, Shape>;
+  using Row = typename RowTile::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
   static constexpr int rows_per_team = 1;
 
-  KernelArguments<V> arguments;
+  RowArgs<V> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     constexpr int lanes = Shape::lanes;
     const int lane = lane_number<lanes>(member);
-    const int rank = member.team_rank() * lanes + lane;
+    const int thread_id = member.team_rank() * lanes + lane;
     const Row row(arguments, arguments.first_row + member.league_rank());
 
     OnlineSum<Exp, T> sum;
-    for (std::int64_t first = 0; first == 0 || first < row.chunks; first += Piece::chunks) {
-      Piece piece;
-      piece.load(arguments, row, first, rank);
-      sum.add(piece);
+    for (std::int64_t first = 0; first == 0 || first < row.chunks; first += RowTile::chunks) {
+      RowTile tile;
+      tile.load(arguments, row, first, thread_id);
+      sum.add(tile);
     }
     const ScratchStates<Exec, T> states(member.team_scratch(0), Shape::threads);
-    const auto all = merge_over_team<Shape::threads, lanes, Output::one_value_a_row>(
+    const auto all = merge_over_team<Shape::threads, lanes, Output::one_value_per_row>(
         member, lane, states, merge_over_lanes<lanes>(member, sum.state()));
 
-    if constexpr (Output::one_value_a_row) {
-      if (rank == 0) *row.y = static_cast<typename V::Y>(all.value());
+    if constexpr (Output::one_value_per_row) {
+      if (thread_id == 0) *row.y = static_cast<typename V::Y>(all.value());
     } else {
       const EntryEpilogue<Output, T> output(all, arguments.empty_rows);
       const std::int64_t last =
-          row.chunks > 0 ? (row.chunks - 1) / Piece::chunks * Piece::chunks : 0;
-      for (std::int64_t first = last; first >= 0; first -= Piece::chunks) {
-        Piece piece;
-        piece.load(arguments, row, first, rank);
-        piece.store(row, first, rank, output);
+          row.chunks > 0 ? (row.chunks - 1) / RowTile::chunks * RowTile::chunks : 0;
+      for (std::int64_t first = last; first >= 0; first -= RowTile::chunks) {
+        RowTile tile;
+        tile.load(arguments, row, first, thread_id);
+        tile.store(row, first, thread_id, output);
       }
     }
   }

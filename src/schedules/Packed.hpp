@@ -18,8 +18,8 @@ struct PackedKernel {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
-  using Run = Chunk<T, Shape::width>;
-  using Buffer = Kokkos::View<Run*, typename Exec::scratch_memory_space,
+  using RowChunk = Chunk<T, Shape::width>;
+  using Buffer = Kokkos::View<RowChunk*, typename Exec::scratch_memory_space,
                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   static constexpr int lanes = Shape::threads * Shape::lanes;  // of the team
   static constexpr int rows_per_team = lanes * Shape::rows_per_thread;
@@ -27,10 +27,10 @@ struct PackedKernel {
   static_assert(std::is_same_v<typename V::X, T> && std::is_same_v<typename V::Y, T>,
                 "rows are worked on in the place of their entries");
 
-  KernelArguments<V> arguments;
+  RowArgs<V> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const int rank = member.team_rank() * Shape::lanes + lane_number<Shape::lanes>(member);
+    const int thread_id = member.team_rank() * Shape::lanes + lane_number<Shape::lanes>(member);
     const int columns = static_cast<int>(arguments.problem.columns);
     const std::int64_t first =
         arguments.first_row + static_cast<std::int64_t>(member.league_rank()) * rows_per_team;
@@ -39,11 +39,11 @@ struct PackedKernel {
     const Buffer buffer(member.team_scratch(0), rows_per_team * columns / Shape::width);
     T* const scratch = buffer.data()->entry;
 
-    move(arguments.problem.x + first * columns, scratch, rows * columns, rank);
+    move(arguments.problem.x + first * columns, scratch, rows * columns, thread_id);
     member.team_barrier();
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Shape::rows_per_thread; ++k) {
-      const int r = rank + k * lanes;
+      const int r = thread_id + k * lanes;
       if (r >= rows) continue;
       T* const row = scratch + r * columns;
       if constexpr (in_registers)
@@ -51,9 +51,9 @@ struct PackedKernel {
       else
         work_in_scratch(row, columns, first + r);
     }
-    if constexpr (!Output::one_value_a_row) {
+    if constexpr (!Output::one_value_per_row) {
       member.team_barrier();
-      move(scratch, arguments.problem.y + first * columns, rows * columns, rank);
+      move(scratch, arguments.problem.y + first * columns, rows * columns, thread_id);
     }
   }
 
@@ -72,22 +72,23 @@ struct PackedKernel {
     // compilers of hosts don't see that what is read has been written
     KOKKOS_IF_ON_HOST((std::fill_n(value, most_columns, T(0));))
     T max = -Kokkos::Experimental::infinity_v<T>;
-    for_each_place(columns, [&](int j) {
+    for_each_slot(columns, [&](int j) {
       value[j] = j < columns ? arguments.load(row[j]) : -Kokkos::Experimental::infinity_v<T>;
       max = larger(max, value[j]);
     });
     LogSumExpState<T> state{Exp::reference(max), T(0)};
     state.sum = sum_by(Exp(state.max), [&](const auto& exp) {
       T sum = T(0);
-      for_each_place(columns,
-                     [&](int j) { add_term<Output::keeps_weights>(sum, exp, value[j], value[j]); });
+      for_each_slot(columns, [&](int j) {
+        add_term<Output::keeps_exponentials>(sum, exp, value[j], value[j]);
+      });
       return sum;
     });
     const Output output(state, arguments.empty_rows);
-    if constexpr (Output::one_value_a_row)
+    if constexpr (Output::one_value_per_row)
       store_value(r, output.value);
     else
-      for_each_place(columns, [&](int j) {
+      for_each_slot(columns, [&](int j) {
         if (j < columns) row[j] = output(value[j]);
       });
   }
@@ -95,7 +96,7 @@ struct PackedKernel {
   /// The places of an array of registers that have an entry, and up to three more: a branch for
   /// some is cheaper than one for each.
   template <class Body>
-  KOKKOS_FORCEINLINE_FUNCTION static void for_each_place(int columns, const Body& body) {
+  KOKKOS_FORCEINLINE_FUNCTION static void for_each_slot(int columns, const Body& body) {
     constexpr int at_a_time = 4;
     KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK
     for (int first = 0; first < most_columns; first += at_a_time) {
@@ -108,11 +109,11 @@ struct PackedKernel {
 
   KOKKOS_FORCEINLINE_FUNCTION void work_in_scratch(T* row, int columns, std::int64_t r) const {
     const Output output(reduce(row, columns), arguments.empty_rows);
-    if constexpr (Output::one_value_a_row)
+    if constexpr (Output::one_value_per_row)
       store_value(r, output.value);
     else
       for (int j = 0; j < columns; ++j)
-        row[j] = output(Output::keeps_weights ? row[j] : arguments.load(row[j]));
+        row[j] = output(Output::keeps_exponentials ? row[j] : arguments.load(row[j]));
   }
   KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> reduce(T* row, int columns) const {
     T max = -Kokkos::Experimental::infinity_v<T>;
@@ -121,7 +122,7 @@ struct PackedKernel {
     state.sum = sum_by(Exp(state.max), [&](const auto& exp) {
       T sum = T(0);
       for (int j = 0; j < columns; ++j)
-        add_term<Output::keeps_weights>(sum, exp, arguments.load(row[j]), row[j]);
+        add_term<Output::keeps_exponentials>(sum, exp, arguments.load(row[j]), row[j]);
       return sum;
     });
     return state;
@@ -133,20 +134,20 @@ struct PackedKernel {
 
   /// Whole chunks by all lanes, some at a time on their way; what the last team has left over, one
   /// by one.
-  KOKKOS_FORCEINLINE_FUNCTION static void move(const T* from, T* to, int entries, int rank) {
-    const auto* source = reinterpret_cast<const Run*>(from);
-    auto* target = reinterpret_cast<Run*>(to);
+  KOKKOS_FORCEINLINE_FUNCTION static void move(const T* from, T* to, int entries, int thread_id) {
+    const auto* source = reinterpret_cast<const RowChunk*>(from);
+    auto* target = reinterpret_cast<RowChunk*>(to);
     const int chunks = entries / Shape::width;
-    for (int first = rank; first < chunks; first += Shape::items * lanes) {
-      Run piece[Shape::items];
+    for (int first = thread_id; first < chunks; first += Shape::items * lanes) {
+      RowChunk chunk[Shape::items];
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int i = 0; i < Shape::items; ++i)
-        if (first + i * lanes < chunks) piece[i] = source[first + i * lanes];
+        if (first + i * lanes < chunks) chunk[i] = source[first + i * lanes];
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int i = 0; i < Shape::items; ++i)
-        if (first + i * lanes < chunks) target[first + i * lanes] = piece[i];
+        if (first + i * lanes < chunks) target[first + i * lanes] = chunk[i];
     }
-    for (int j = chunks * Shape::width + rank; j < entries; j += lanes) to[j] = from[j];
+    for (int j = chunks * Shape::width + thread_id; j < entries; j += lanes) to[j] = from[j];
   }
 };
 

@@ -13,13 +13,13 @@ template <class Exec, class V, Operation operation, class Shape>
 struct SubgroupKernel {
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Share = TileFor<V, operation, Shape::items, Shape::width, Shape::lanes, Shape::fill>;
+  using Share = TileFor<V, operation, Shape::items, Shape::width, Shape::lanes, Shape::access>;
   using Row = typename Share::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
   static constexpr int rows_per_team = Shape::threads * Shape::rows_per_thread;
 
-  KernelArguments<V> arguments;
+  RowArgs<V> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     constexpr int rows = Shape::rows_per_thread;
@@ -40,7 +40,7 @@ struct SubgroupKernel {
       const T max =
           max_over_lanes<Shape::lanes>(member, share[k].max(-Kokkos::Experimental::infinity_v<T>));
       LogSumExpState<T> state{Exp::reference(max), T(0)};
-      const T sum = share[k].template sum<Output::keeps_weights>(Exp(state.max));
+      const T sum = share[k].template sum<Output::keeps_exponentials>(Exp(state.max));
       state.sum = sum_over_lanes<Shape::lanes>(member, sum);
       const std::int64_t r = first + k * Shape::threads;
       if (r < arguments.problem.rows)

@@ -8,7 +8,7 @@
 /// variables that GPUs keep in registers, outside of any ThreadVectorRange. Where the vector length
 /// is 1 (host) that is plain code.
 ///
-/// Beside clusters/, instructions in Exp.hpp, SummandExp.hpp and HalfPair.hpp, and loads and stores
+/// Beside clusters/, instructions in Exp.hpp, ExpForSum.hpp and HalfPair.hpp, and loads and stores
 /// in Chunk.hpp, this is also the only file with backend code.
 /// Kokkos::parallel_reduce(ThreadVectorRange) does what `max_over_lanes` and `sum_over_lanes` do,
 /// but doesn't know the vector length at compile time: on CUDA it takes some hundred instructions

@@ -31,7 +31,7 @@ class OnlineSum {
     m_max = max;
     if (max > m_reference + slack()) {
       const T reference = Exp::reference(max);
-      m_sum.scale(rescaling(m_reference, reference));
+      m_sum.scale(rescale_factor(m_reference, reference));
       m_reference = reference;
     }
   }
@@ -50,7 +50,7 @@ class OnlineSum {
 
   KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> state() const {
     if constexpr (needs_max)
-      return {m_max, m_sum.value() * rescaling(m_reference, m_max)};
+      return {m_max, m_sum.value() * rescale_factor(m_reference, m_max)};
     else
       return {m_reference, m_sum.value()};
   }

@@ -14,7 +14,7 @@ namespace KokkosSoftmax::Impl {
 /// exp(from - to); 1 where both are the same infinity. Not exp_up_to_one: used beside the
 /// exponentials of the entries, its constants would take their registers.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T rescaling(T from, T to) {
+KOKKOS_FORCEINLINE_FUNCTION T rescale_factor(T from, T to) {
   return from == to ? T(1) : Kokkos::exp(from - to);
 }
 
@@ -25,7 +25,7 @@ KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_over_lanes(const Member& mem
                                                                const LogSumExpState<T>& mine) {
   LogSumExpState<T> merged;
   merged.max = max_over_lanes<lanes>(member, mine.max);
-  merged.sum = sum_over_lanes<lanes>(member, mine.sum * rescaling(mine.max, merged.max));
+  merged.sum = sum_over_lanes<lanes>(member, mine.sum * rescale_factor(mine.max, merged.max));
   return merged;
 }
 

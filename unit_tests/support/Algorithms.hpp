@@ -24,17 +24,18 @@ inline constexpr Algorithm all_algorithms[] = {
 template <class C>
 bool must_serve(Algorithm algorithm, Function function, std::size_t columns, bool strided) {
   constexpr bool on_host = is_host_space<typename C::exec>;
-  constexpr bool packs = std::is_same_v<typename C::x_value, typename C::value>;
-  if (on_host && !packs) return algorithm == Algorithm::host || algorithm == Algorithm::automatic;
+  constexpr bool is_full_precision = std::is_same_v<typename C::x_value, typename C::value>;
+  if (on_host && !is_full_precision)
+    return algorithm == Algorithm::host || algorithm == Algorithm::automatic;
   switch (algorithm) {
     case Algorithm::packed:
-      return packs && !strided && columns <= (on_host ? 64 : 33);
+      return is_full_precision && !strided && columns <= (on_host ? 64 : 33);
     case Algorithm::split:
       return !strided && function != Function::logsumexp && columns <= (on_host ? 16 : 1000000);
     case Algorithm::split_online:
       return !strided;
     case Algorithm::cluster:
-      return has_clusters(typename C::exec{}) && packs && !strided &&
+      return has_clusters(typename C::exec{}) && is_full_precision && !strided &&
              function != Function::logsumexp && columns <= 150000;
     case Algorithm::subgroup:
       return !strided && columns <= (on_host ? 16 : 33);

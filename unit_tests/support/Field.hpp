@@ -66,13 +66,13 @@ class Field {
         m_addresses(m_placement.addresses()),
         m_image(2 * guard + m_placement.offset + m_placement.span()),
         m_memory(m_image.size() * sizeof(T)) {
-    fill(std::vector<T>{}, poison<T>);
+    access(std::vector<T>{}, poison<T>);
   }
 
   /// `values` in order, last axis fastest.
   template <class Value>
   void assign(const std::vector<Value>& values) {
-    fill(values, static_cast<T>(std::numeric_limits<Value>::quiet_NaN()));
+    access(values, static_cast<T>(std::numeric_limits<Value>::quiet_NaN()));
   }
 
   /// The values now, in the same order. The caller has fenced.
@@ -115,7 +115,7 @@ class Field {
   std::size_t begin() const { return guard + m_placement.offset; }
 
   template <class Value>
-  void fill(const std::vector<Value>& values, T elsewhere) {
+  void access(const std::vector<Value>& values, T elsewhere) {
     m_image.assign(m_image.size(), elsewhere);
     for (std::size_t i = 0; i < values.size(); ++i)
       m_image[begin() + m_addresses[i]] = static_cast<T>(values[i]);

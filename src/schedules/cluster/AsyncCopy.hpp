@@ -20,15 +20,15 @@ KOKKOS_FORCEINLINE_FUNCTION void assume_scratch([[maybe_unused]] const void* poi
 
 /// *to = *from by the time that wait_for_copies() returns, for the calling lane alone.
 /// `through_cache`: by way of the first-level cache, as all copies of less than 16 bytes go.
-template <bool through_cache, class Place>
-KOKKOS_FORCEINLINE_FUNCTION void copy_async(Place* to, const Place* from) {
-  static_assert(sizeof(Place) == 4 || sizeof(Place) == 8 || sizeof(Place) == 16);
+template <bool through_cache, class Slot>
+KOKKOS_FORCEINLINE_FUNCTION void copy_async(Slot* to, const Slot* from) {
+  static_assert(sizeof(Slot) == 4 || sizeof(Slot) == 8 || sizeof(Slot) == 16);
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const auto there = static_cast<std::uint32_t>(__cvta_generic_to_shared(to));
   const auto here = __cvta_generic_to_global(from);
-  if constexpr (through_cache || sizeof(Place) < 16)
+  if constexpr (through_cache || sizeof(Slot) < 16)
     asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(there), "l"(here),
-                 "n"(sizeof(Place))
+                 "n"(sizeof(Slot))
                  : "memory");
   else
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(there), "l"(here) : "memory");

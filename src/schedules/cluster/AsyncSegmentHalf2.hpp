@@ -10,27 +10,27 @@ namespace KokkosSoftmax::Impl {
 /// A lane's chunks of entries of a half type in scratch, one every `threads` places. Their many
 /// entries a byte make instructions count: the largest is found two at a time.
 template <class V, int width, int threads>
-class StagedPairs {
+class AsyncSegmentHalf2 {
  public:
   using X = typename V::X;
   using Y = typename V::Y;
   using T = typename V::Compute;
-  using Place = RawChunk<X, width>;
+  using Slot = RawChunk<X, width>;
   static_assert(moves_in_pairs<X, width>);
 
   /// The places first + p, p < end.
-  KOKKOS_FORCEINLINE_FUNCTION StagedPairs(const Place* first, int end)
+  KOKKOS_FORCEINLINE_FUNCTION AsyncSegmentHalf2(const Slot* first, int end)
       : m_first(first), m_end(end) {}
 
   /// The largest of scale * entry; NaN is passed over. (Rounding the product keeps the order.)
-  KOKKOS_FORCEINLINE_FUNCTION T largest(const KernelArguments<V>& arguments) const {
+  KOKKOS_FORCEINLINE_FUNCTION T largest(const RowArgs<V>& arguments) const {
     const HalfPair turned = arguments.scale < T(0) ? both_signs : 0;
-    Place most = raw_chunk_of<X, width>(arguments.nothing);
+    Slot most = raw_chunk_of<X, width>(arguments.padding);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < pairs; ++i) most.entry[i] ^= turned;
     KOKKOSSOFTMAX_IMPL_UNROLL_TWICE
     for (int p = 0; p < m_end; p += threads) {
-      const Place chunk = load_whole(m_first + p);
+      const Slot chunk = load_whole(m_first + p);
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int i = 0; i < pairs; ++i)
         most.entry[i] = larger_of_pairs<X>(most.entry[i], chunk.entry[i] ^ turned);
@@ -44,13 +44,13 @@ class StagedPairs {
   /// The sum of exp(entry), without compensation: these are the few terms of a lane.
   template <class Exp>
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) const {
-    T partial[chains] = {};
+    T partial[accumulators] = {};
     KOKKOSSOFTMAX_IMPL_UNROLL_TWICE
     for (int p = 0; p < m_end; p += threads) {
       T entry[width];
       widen<X, width>(load_whole(m_first + p), entry);
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < width; ++k) partial[k % chains] += exp(entry[k]);
+      for (int k = 0; k < width; ++k) partial[k % accumulators] += exp(entry[k]);
     }
     return (partial[0] + partial[1]) + (partial[2] + partial[3]);
   }
@@ -72,9 +72,9 @@ class StagedPairs {
 
  private:
   static constexpr int pairs = width / 2;
-  static constexpr int chains = 4;  // of additions that don't wait for one another
+  static constexpr int accumulators = 4;  // of additions that don't wait for one another
 
-  const Place* m_first;
+  const Slot* m_first;
   int m_end;
 };
 

@@ -14,7 +14,7 @@ namespace KokkosSoftmax::Impl {
 template <class Exec, class V, Operation operation, class Shape>
 struct ClusterKernel {
   using T = typename V::Compute;
-  using Share = StagedShare<Exec, V, operation, Shape>;
+  using Share = AsyncSegment<Exec, V, operation, Shape>;
   using Row = typename Share::Row;
   using State = LogSumExpState<T>;
   using States = ScratchStates<Exec, T>;
@@ -23,24 +23,25 @@ struct ClusterKernel {
   static constexpr int min_teams = Shape::min_teams;  // a multiprocessor
   static constexpr int max_teams = Exchange::max_teams;
 
-  KernelArguments<V> arguments;
+  RowArgs<V> arguments;
   int chunks_per_team;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const ClusterMember& member) const {
     constexpr int lanes = Shape::lanes;
     const int lane = lane_number<lanes>(member);
-    const int rank = member.team_rank() * lanes + lane;
+    const int thread_id = member.team_rank() * lanes + lane;
     const States of_threads(member.team_scratch(0), Shape::threads);
     Exchange& exchange = *static_cast<Exchange*>(
         member.team_scratch(0).get_shmem_aligned(sizeof(Exchange), alignof(Exchange)));
-    if (rank == 0) exchange.init();
+    if (thread_id == 0) exchange.init();
     member.arrive();
     const std::int64_t begin = std::int64_t(member.rank_in_cluster()) * chunks_per_team;
     const Row row = share_of(arguments.first_row + member.league_rank(), begin);
     Share share(member, chunks_per_team);
-    const State mine = merge_over_lanes<lanes>(member, share.load(arguments, row, begin, rank));
+    const State mine =
+        merge_over_lanes<lanes>(member, share.load(arguments, row, begin, thread_id));
     const State team = merge_over_team<Shape::threads, lanes>(member, lane, of_threads, mine);
-    share.store(arguments, row, begin, rank, merge_over_cluster(member, lane, exchange, team));
+    share.store(arguments, row, begin, thread_id, merge_over_cluster(member, lane, exchange, team));
   }
 
   static std::size_t scratch_bytes(std::int64_t chunks) {

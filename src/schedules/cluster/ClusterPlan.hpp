@@ -60,14 +60,14 @@ inline std::int64_t teams_of_cluster(const ClusterProblem& p, const ClusterLimit
   const auto at_most = [&](std::int64_t chunks) {
     return std::min<std::int64_t>(teams_for(p, limits, chunks), limits.max_teams);
   };
-  const auto places = [&](std::int64_t teams) { return teams * limits.resident[teams]; };
+  const auto slots = [&](std::int64_t teams) { return teams * limits.resident[teams]; };
   const std::int64_t fewest = at_most(limits.comfortable_chunks);
   const std::int64_t most = std::max(fewest, at_most(limits.roomy_chunks));
   std::int64_t most_places = 0;
   for (std::int64_t teams = fewest; teams <= most; ++teams)
-    most_places = std::max(most_places, places(teams));
+    most_places = std::max(most_places, slots(teams));
   std::int64_t teams = fewest;
-  while (teams < most && 100 * places(teams) < 93 * most_places) ++teams;
+  while (teams < most && 100 * slots(teams) < 93 * most_places) ++teams;
   return teams;
 }
 

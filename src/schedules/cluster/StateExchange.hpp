@@ -41,18 +41,18 @@ class StateExchange {
                                         [[maybe_unused]] int to,
                                         [[maybe_unused]] const State& state) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    const std::uint32_t place = there(address(m_states + member.rank_in_cluster()), to);
+    const std::uint32_t slot = there(address(m_states + member.rank_in_cluster()), to);
     const std::uint32_t arrived = there(address(&m_arrived), to);
     if constexpr (sizeof(T) == 4) {
       asm volatile(
           "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::
-              "r"(place),
+              "r"(slot),
           "r"(__float_as_uint(state.max)), "r"(__float_as_uint(state.sum)), "r"(arrived)
           : "memory");
     } else {
       asm volatile(
           "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::
-              "r"(place),
+              "r"(slot),
           "l"(__double_as_longlong(state.max)), "l"(__double_as_longlong(state.sum)), "r"(arrived)
           : "memory");
     }

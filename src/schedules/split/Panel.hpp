@@ -16,7 +16,7 @@ namespace KokkosSoftmax::Impl {
 /// How the slots of a team (loads that its lanes have in a row) are dealt out to rows.
 struct Panel {
   int rows = 1;
-  int sharers = 1;  // slots of a row
+  int lanes_per_row = 1;  // slots of a row
 };
 
 /// The rows that lie side by side, and what there is for a panel of them.

@@ -21,13 +21,13 @@ class PanelStates {
   static constexpr int slots = slots_;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using State = LogSumExpState<T>;
-  using Look = RoundLook<T>;
+  using Polled = PolledRound<T>;
   static constexpr int most_rows = most_rows_;
   static constexpr int max_members = threads * lanes;
   static_assert(most_rows <= threads * lanes, "each row needs a lane");
 
   /// Those of the lane's slots.
-  struct Brought {
+  struct Contribution {
     State slot[slots];
   };
   /// Those of all rows, until the next round is gathered.
@@ -37,42 +37,42 @@ class PanelStates {
       : m_member(member),
         m_panel(panel),
         m_lane(lane),
-        m_brought(member.team_scratch(0), slots * threads * lanes),
+        m_contributed(member.team_scratch(0), slots * threads * lanes),
         m_merged(member.team_scratch(0), most_rows) {}
 
   /// The number of this lane's slot k among those that share its row; slots that are left over have
   /// numbers behind them.
-  KOKKOS_FORCEINLINE_FUNCTION int sharer(int k) const { return slot_number(k) / m_panel.rows; }
+  KOKKOS_FORCEINLINE_FUNCTION int lane_in_row(int k) const { return slot_number(k) / m_panel.rows; }
   KOKKOS_FORCEINLINE_FUNCTION int row(int k) const { return slot_number(k) % m_panel.rows; }
 
-  template <class Show>
-  KOKKOS_FORCEINLINE_FUNCTION void bring(std::uint32_t /*round*/, const Brought& mine,
-                                         const Show& show) const {
+  template <class Publish>
+  KOKKOS_FORCEINLINE_FUNCTION void contribute(std::uint32_t /*round*/, const Contribution& mine,
+                                              const Publish& publish) const {
     m_member.team_barrier();  // until all have done with the states of an earlier round
-    for (int k = 0; k < slots; ++k) m_brought(slot_number(k)) = mine.slot[k];
-    merge_sharers<slots>(m_panel.sharers);
-    if (number() < m_panel.rows) show(number(), m_brought(number()));
+    for (int k = 0; k < slots; ++k) m_contributed(slot_number(k)) = mine.slot[k];
+    merge_lanes_of_row<slots>(m_panel.lanes_per_row);
+    if (number() < m_panel.rows) publish(number(), m_contributed(number()));
   }
 
   template <class Read>
-  KOKKOS_FORCEINLINE_FUNCTION Look look(int members, const Read& read) const {
-    Look seen;
-    if (number() / m_panel.rows < lookers()) look_at_some(members, read, seen);
+  KOKKOS_FORCEINLINE_FUNCTION Polled poll(int members, const Read& read) const {
+    Polled seen;
+    if (number() / m_panel.rows < pollers()) poll_some(members, read, seen);
     return seen;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION Merged merge_looks(std::uint32_t /*round*/, int members,
-                                                 const State& part) const {
+  KOKKOS_FORCEINLINE_FUNCTION Merged merge_polled(std::uint32_t /*round*/, int members,
+                                                  const State& part) const {
     m_member.team_barrier();  // as in bring
-    m_brought(number()) = part;
-    merge_sharers<1>(members < lookers() ? members : lookers());
-    if (number() < m_panel.rows) m_merged(number()) = m_brought(number());
+    m_contributed(number()) = part;
+    merge_lanes_of_row<1>(members < pollers() ? members : pollers());
+    if (number() < m_panel.rows) m_merged(number()) = m_contributed(number());
     m_member.team_barrier();
     return m_merged;
   }
 
   /// The memory, for something else between two barriers.
-  KOKKOS_FORCEINLINE_FUNCTION State* data() const { return m_brought.data(); }
+  KOKKOS_FORCEINLINE_FUNCTION State* data() const { return m_contributed.data(); }
   static std::size_t scratch_bytes() {
     return ScratchStates<Exec, T>::shmem_size(slots * threads * lanes) +
            ScratchStates<Exec, T>::shmem_size(most_rows);
@@ -87,22 +87,22 @@ class PanelStates {
     return (m_member.team_rank() * slots + k) * lanes + m_lane;
   }
   /// Lanes are dealt out to the rows as slots are, to look at messages: so many a row.
-  KOKKOS_FORCEINLINE_FUNCTION int lookers() const { return threads * lanes / m_panel.rows; }
+  KOKKOS_FORCEINLINE_FUNCTION int pollers() const { return threads * lanes / m_panel.rows; }
 
   template <class Read>
-  KOKKOS_FORCEINLINE_FUNCTION void look_at_some(int members, const Read& read, Look& seen) const {
+  KOKKOS_FORCEINLINE_FUNCTION void poll_some(int members, const Read& read, Polled& seen) const {
     constexpr int at_a_time = 8;  // so that few wait for one another
-    const int looker = number() / m_panel.rows;
+    const int poller = number() / m_panel.rows;
     const int row = number() % m_panel.rows;
-    for (int first = looker; first < members; first += at_a_time * lookers()) {
-      RoundMessage<T> message[at_a_time];
+    for (int first = poller; first < members; first += at_a_time * pollers()) {
+      RoundRecord<T> record[at_a_time];
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < at_a_time; ++k) {
-        const int member = first + k * lookers();
-        if (member < members && !read(member, row, message[k])) seen.there = false;
+        const int member = first + k * pollers();
+        if (member < members && !read(member, row, record[k])) seen.there = false;
       }
-      merge(seen.part.state, message);
-      if (first == 0) seen.part.row = message[0].row;
+      merge(seen.part.state, record);
+      if (first == 0) seen.part.row = record[0].row;
     }
   }
 
@@ -110,30 +110,30 @@ class PanelStates {
   /// exponentials would add up, where each message's maximum is a bit larger than the one before.
   template <int count>
   KOKKOS_FORCEINLINE_FUNCTION static void merge(State& state,
-                                                const RoundMessage<T> (&message)[count]) {
+                                                const RoundRecord<T> (&record)[count]) {
     T max = state.max;
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < count; ++k) max = larger(max, message[k].state.max);
-    T sum = state.sum * rescaling(state.max, max);
+    for (int k = 0; k < count; ++k) max = larger(max, record[k].state.max);
+    T sum = state.sum * rescale_factor(state.max, max);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < count; ++k)
-      sum += message[k].state.sum * rescaling(message[k].state.max, max);
+      sum += record[k].state.sum * rescale_factor(record[k].state.max, max);
     state = {max, sum};
   }
 
   /// Merges the first `count` states of each row, of `each` a lane, into the first one, in a tree
   /// of barriers.
   template <int each>
-  KOKKOS_FORCEINLINE_FUNCTION void merge_sharers(int count) const {
+  KOKKOS_FORCEINLINE_FUNCTION void merge_lanes_of_row(int count) const {
     m_member.team_barrier();
     while (count > 1) {
       const int half = (count + 1) / 2;
       for (int k = 0; k < each; ++k) {
-        const int place = number() + k * threads * lanes;
-        if (place >= (count - half) * m_panel.rows) break;
-        State merged = m_brought(place);
-        merged.merge(m_brought(place + half * m_panel.rows));
-        m_brought(place) = merged;
+        const int slot = number() + k * threads * lanes;
+        if (slot >= (count - half) * m_panel.rows) break;
+        State merged = m_contributed(slot);
+        merged.merge(m_contributed(slot + half * m_panel.rows));
+        m_contributed(slot) = merged;
       }
       m_member.team_barrier();
       count = half;
@@ -143,7 +143,7 @@ class PanelStates {
   const Member& m_member;
   const Panel& m_panel;
   int m_lane;
-  ScratchStates<Exec, T> m_brought;
+  ScratchStates<Exec, T> m_contributed;
   Merged m_merged;
 };
 

@@ -16,7 +16,7 @@ namespace KokkosSoftmax::Impl {
 
 /// What a split kernel has to divide and to divide it by.
 struct SplitProblem {
-  std::int64_t rows;  // or panels of them, see RowGroup
+  std::int64_t rows;  // or panels of them, see TeamGroup
   Panel panel;
   std::int64_t row_chunks;   // chunks a row
   int chunk_bytes;           // of all rows of a panel
@@ -39,7 +39,7 @@ inline std::int64_t line_chunks(const SplitProblem& p) {
 /// Waiting costs no more than what the work takes alone: as long as one team would need for the
 /// row. A poll takes about as long as a team takes for 32 KiB.
 template <class Exec>
-std::uint32_t split_patience(const SplitProblem& p) {
+std::uint32_t split_poll_limit(const SplitProblem& p) {
   if (is_host_space<Exec>) return 1000;
   return static_cast<std::uint32_t>(
       std::min<std::int64_t>(64 + p.row_chunks * p.chunk_bytes / 32768, 1 << 20));
@@ -64,7 +64,7 @@ SplitPlan make_split_plan(const SplitProblem& p, std::int64_t teams_per_row) {
   plan.panel = p.panel;
   plan.chunks_per_team = share_chunks(p, teams_per_row);
   plan.rows = static_cast<std::uint32_t>(p.rows);
-  plan.patience = split_patience<Exec>(p);
+  plan.poll_limit = split_poll_limit<Exec>(p);
   return plan;
 }
 

@@ -18,69 +18,69 @@ namespace KokkosSoftmax::Impl {
 /// On hosts they are ordered all the same, which costs little there: who has read a word has seen
 /// the end of all that its writer did before, so that entries of y may overwrite those of x.
 template <class Word>
-KOKKOS_FORCEINLINE_FUNCTION Word peek(const Word* word) {
+KOKKOS_FORCEINLINE_FUNCTION Word load_relaxed(const Word* word) {
   KOKKOS_IF_ON_DEVICE((return *static_cast<const volatile Word*>(word);))
   KOKKOS_IF_ON_HOST(
       (return std::atomic_ref<Word>(*const_cast<Word*>(word)).load(std::memory_order_acquire);))
 }
 template <class Word>
-KOKKOS_FORCEINLINE_FUNCTION void poke(Word* word, Word value) {
+KOKKOS_FORCEINLINE_FUNCTION void store_relaxed(Word* word, Word value) {
   KOKKOS_IF_ON_DEVICE((*static_cast<volatile Word*>(word) = value;))
   KOKKOS_IF_ON_HOST((std::atomic_ref<Word>(*word).store(value, std::memory_order_release);))
 }
 
 /// Between two looks at what isn't there yet: a thread of a host leaves its core to those that it
 /// waits for.
-KOKKOS_FORCEINLINE_FUNCTION void before_next_look() {
+KOKKOS_FORCEINLINE_FUNCTION void before_next_poll() {
   KOKKOS_IF_ON_HOST((std::this_thread::yield();))
 }
 
 /// What a team tells its group in a round.
 template <class T>
-struct RoundMessage {
+struct RoundRecord {
   LogSumExpState<T> state;
   std::uint32_t row = 0;  // of a later round; in the message of the group's first team
 };
 
 /// What a lane sees of the messages of a round.
 template <class T>
-struct RoundLook {
-  RoundMessage<T> part;
+struct PolledRound {
+  RoundRecord<T> part;
   bool there = true;
 };
 
 /// A message as words of 32 bits beside a tag of 32 bits, so that a reader knows of each word
 /// whether it is the one it waits for. `stride` messages are interleaved, word by word.
 template <class T, int stride>
-struct TaggedMessage {
+struct TaggedRecord {
   static constexpr int state_words = sizeof(LogSumExpState<T>) / sizeof(std::uint32_t);
   static constexpr int words = state_words + 1;
-  static_assert(words <= SplitWorkspace::words_per_message);
+  static_assert(words <= SplitWorkspace::words_per_record);
   struct Halves {
     std::uint32_t half[state_words];
   };
 
   KOKKOS_FORCEINLINE_FUNCTION static void publish(std::uint64_t* to, std::uint32_t tag,
-                                                  const RoundMessage<T>& message) {
+                                                  const RoundRecord<T>& record) {
     const std::uint64_t high = std::uint64_t(tag) << 32;
-    const auto halves = Kokkos::bit_cast<Halves>(message.state);
-    for (int w = 0; w < state_words; ++w) poke(to + w * stride, high | halves.half[w]);
-    poke(to + state_words * stride, high | message.row);
+    const auto halves = Kokkos::bit_cast<Halves>(record.state);
+    for (int w = 0; w < state_words; ++w) store_relaxed(to + w * stride, high | halves.half[w]);
+    store_relaxed(to + state_words * stride, high | record.row);
   }
 
   /// False where a word isn't there yet.
   KOKKOS_FORCEINLINE_FUNCTION static bool read(const std::uint64_t* from, std::uint32_t tag,
-                                               RoundMessage<T>& message) {
+                                               RoundRecord<T>& record) {
     std::uint32_t half[words];
     bool there = true;
     for (int w = 0; w < words; ++w) {
-      const std::uint64_t word = peek(from + w * stride);
+      const std::uint64_t word = load_relaxed(from + w * stride);
       there = there && static_cast<std::uint32_t>(word >> 32) == tag;
       half[w] = static_cast<std::uint32_t>(word);
     }
     Halves halves;
     for (int w = 0; w < state_words; ++w) halves.half[w] = half[w];
-    message = {Kokkos::bit_cast<LogSumExpState<T>>(halves), half[state_words]};
+    record = {Kokkos::bit_cast<LogSumExpState<T>>(halves), half[state_words]};
     return there;
   }
 };

@@ -17,7 +17,7 @@ namespace KokkosSoftmax::Impl {
 ///   void write(row, all)    the share's output from the merged states of all
 /// and brings constants of its own where those here don't hold.
 template <class Team, class V, class Group>
-class SplitRounds {
+class RowLoop {
  public:
   using State = typename Group::State;
   using Merged = typename Group::Merged;
@@ -27,11 +27,10 @@ class SplitRounds {
   /// Whether a share has to fit what a team can hold on chip.
   static constexpr bool holds_shares = false;
   /// Whether there must be as many groups as rows.
-  static constexpr bool one_row_a_group = false;
+  static constexpr bool one_row_per_group = false;
 
-  KOKKOS_FORCEINLINE_FUNCTION SplitRounds(const Member& member, int lane,
-                                          const KernelArguments<V>& arguments,
-                                          const SplitWorkspace& workspace, const SplitPlan& plan)
+  KOKKOS_FORCEINLINE_FUNCTION RowLoop(const Member& member, int lane, const RowArgs<V>& arguments,
+                                      const SplitWorkspace& workspace, const SplitPlan& plan)
       : m_member(member),
         m_arguments(arguments),
         m_plan(plan),
@@ -46,7 +45,7 @@ class SplitRounds {
     std::uint32_t row = m_group.own_row(0);
     sum_and_publish(row, 0, 0u);
     Merged all;
-    switch (m_group.settle(0, all)) {
+    switch (m_group.join_group(0, all)) {
       case Group::Outcome::left_out:
         break;
       case Group::Outcome::complete:
@@ -80,7 +79,7 @@ class SplitRounds {
       next = after;
       const auto seen = there(next)
                             ? sum_and_publish(next, round + 1, m_group.claim_row(own_rows), round)
-                            : m_group.look(round);
+                            : m_group.poll(round);
       const auto gathered = m_group.gather(round, seen);
       after = gathered.row;
       team().write(row, gathered.all);
@@ -89,14 +88,14 @@ class SplitRounds {
 
   /// All rows of a group that was closed: its `own` own ones before those that it claims.
   KOKKOS_FORCEINLINE_FUNCTION void run_closed(std::uint32_t own) {
-    m_share =
-        (m_arguments.problem.columns / Team::Piece::width + m_group.members()) / m_group.members();
+    m_share = (m_arguments.problem.columns / Team::RowTile::width + m_group.members()) /
+              m_group.members();
     std::uint32_t row = m_group.own_row(0);
     for (std::uint32_t k = 0; there(row); ++k) {
       const std::uint32_t round = Group::first_slow_round + k;
       const bool next_is_own = k + 1 < own;
       sum_and_publish(row, round, next_is_own ? 0u : m_group.claim_row(own));
-      const auto gathered = m_group.gather(round, m_group.look(round));
+      const auto gathered = m_group.gather(round, m_group.poll(round));
       team().write(row, gathered.all);
       row = next_is_own ? m_group.own_row(k + 1) : gathered.row;
     }
@@ -112,20 +111,20 @@ class SplitRounds {
     if (end < row.end) row.end = end;
   }
 
-  /// Looks at the messages of an earlier round on the way, where `look_at` is one.
-  KOKKOS_FORCEINLINE_FUNCTION typename Group::Look sum_and_publish(std::uint32_t row,
-                                                                   std::uint32_t round,
-                                                                   std::uint32_t claimed,
-                                                                   std::uint32_t look_at = 0) {
-    const typename Group::Brought mine = team().sum(row);
-    typename Group::Look seen;
-    if (look_at != 0) seen = m_group.look(look_at);
+  /// Looks at the messages of an earlier round on the way, where `poll_round` is one.
+  KOKKOS_FORCEINLINE_FUNCTION typename Group::Polled sum_and_publish(std::uint32_t row,
+                                                                     std::uint32_t round,
+                                                                     std::uint32_t claimed,
+                                                                     std::uint32_t poll_round = 0) {
+    const typename Group::Contribution mine = team().sum(row);
+    typename Group::Polled seen;
+    if (poll_round != 0) seen = m_group.poll(poll_round);
     m_group.publish(round, mine, claimed);
     return seen;
   }
 
   const Member& m_member;
-  const KernelArguments<V>& m_arguments;
+  const RowArgs<V>& m_arguments;
   const SplitPlan& m_plan;
   int m_lane;
   std::int64_t m_share;
@@ -141,9 +140,9 @@ struct SplitKernel {
   static constexpr int max_members = Team::max_members;
   static constexpr int most_rows = Team::most_rows;
   static constexpr bool holds_shares = Team::holds_shares;
-  static constexpr bool one_row_a_group = Team::one_row_a_group;
+  static constexpr bool one_row_per_group = Team::one_row_per_group;
 
-  KernelArguments<V> arguments;
+  RowArgs<V> arguments;
   SplitWorkspace workspace;
   SplitPlan plan;
 

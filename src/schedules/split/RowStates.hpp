@@ -16,8 +16,9 @@ namespace KokkosSoftmax::Impl {
 ///                               show(row in the panel, state)
 ///   look(members, read)         what the lane sees of the members' messages by
 ///                               read(member, row in the panel, message)
-///   merge_looks(round, members, part)   what the lanes have seen, merged
-/// A barrier at least stands in `bring` and in `merge_looks`, behind all that was written before.
+///   merge_polled(round, members, part)   what the lanes have seen, merged
+/// A barrier at least stands in `contribute` and in `merge_polled`, behind all that was written
+/// before.
 template <class Exec_, class T_, int threads_, int lanes_>
 class RowStates {
  public:
@@ -27,8 +28,8 @@ class RowStates {
   static constexpr int lanes = lanes_;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using State = LogSumExpState<T>;
-  using Look = RoundLook<T>;
-  using Brought = State;
+  using Polled = PolledRound<T>;
+  using Contribution = State;
   using Merged = State;
   static constexpr int most_rows = 1;
   static constexpr int max_members = threads * lanes;  // each lane looks at the message of one
@@ -36,28 +37,28 @@ class RowStates {
   KOKKOS_FORCEINLINE_FUNCTION RowStates(const Member& member, int lane, const Panel& /*panel*/)
       : m_member(member), m_lane(lane), m_states(member.team_scratch(0), 4 * threads) {}
 
-  template <class Show>
-  KOKKOS_FORCEINLINE_FUNCTION void bring(std::uint32_t round, const Brought& mine,
-                                         const Show& show) const {
+  template <class Publish>
+  KOKKOS_FORCEINLINE_FUNCTION void contribute(std::uint32_t round, const Contribution& mine,
+                                              const Publish& publish) const {
     const int buffer = static_cast<int>(round % 2) * threads;
     if (m_lane == 0) m_states(buffer + m_member.team_rank()) = mine;
     m_member.team_barrier();
     if (m_member.team_rank() != 0) return;
     const State merged = merge_states<threads, lanes, T>(m_member, m_lane, m_states, buffer);
-    if (m_lane == 0) show(0, merged);
+    if (m_lane == 0) publish(0, merged);
   }
 
   template <class Read>
-  KOKKOS_FORCEINLINE_FUNCTION Look look(int members, const Read& read) const {
-    Look seen;
+  KOKKOS_FORCEINLINE_FUNCTION Polled poll(int members, const Read& read) const {
+    Polled seen;
     const int member = m_member.team_rank() * lanes + m_lane;
     if (member < members) seen.there = read(member, 0, seen.part);
     return seen;
   }
 
   /// Only the threads that have a member's state in one of their lanes bring something.
-  KOKKOS_FORCEINLINE_FUNCTION Merged merge_looks(std::uint32_t round, int members,
-                                                 const State& part) const {
+  KOKKOS_FORCEINLINE_FUNCTION Merged merge_polled(std::uint32_t round, int members,
+                                                  const State& part) const {
     const int buffer = (2 + static_cast<int>(round % 2)) * threads;
     const int parts = divide_up(members, lanes);
     if (m_member.team_rank() < parts) {

@@ -23,27 +23,27 @@ namespace KokkosSoftmax::Impl {
 /// A team whose lanes work on one row together.
 template <class Exec, class V, Operation operation, class Shape>
 class SplitTeam
-    : public SplitRounds<
+    : public RowLoop<
           SplitTeam<Exec, V, operation, Shape>, V,
-          RowGroup<RowStates<Exec, typename V::Compute, Shape::threads, Shape::lanes>>> {
+          TeamGroup<RowStates<Exec, typename V::Compute, Shape::threads, Shape::lanes>>> {
  public:
   using T = typename V::Compute;
-  using Group = RowGroup<RowStates<Exec, T, Shape::threads, Shape::lanes>>;
-  using Rounds = SplitRounds<SplitTeam, V, Group>;
-  using Piece = PieceFor<V, operation, Shape>;
-  using Row = typename Piece::Row;
+  using Group = TeamGroup<RowStates<Exec, T, Shape::threads, Shape::lanes>>;
+  using Loop = RowLoop<SplitTeam, V, Group>;
+  using RowTile = LoopTileFor<V, operation, Shape>;
+  using Row = typename RowTile::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
-  using typename Rounds::Member;
-  using typename Rounds::State;
+  using typename Loop::Member;
+  using typename Loop::State;
 
-  KOKKOS_FORCEINLINE_FUNCTION SplitTeam(const Member& member, const KernelArguments<V>& arguments,
+  KOKKOS_FORCEINLINE_FUNCTION SplitTeam(const Member& member, const RowArgs<V>& arguments,
                                         const SplitWorkspace& workspace, const SplitPlan& plan)
-      : Rounds(member, lane_number<Shape::lanes>(member), arguments, workspace, plan),
-        m_rank(member.team_rank() * Shape::lanes + this->m_lane) {}
+      : Loop(member, lane_number<Shape::lanes>(member), arguments, workspace, plan),
+        m_thread_id(member.team_rank() * Shape::lanes + this->m_lane) {}
 
  protected:
-  friend Rounds;
+  friend Loop;
 
   KOKKOS_FORCEINLINE_FUNCTION Row share_of(const RowPointers<V>& pointers) const {
     Row row(this->m_arguments, pointers);
@@ -57,10 +57,10 @@ class SplitTeam
     OnlineSum<Exp, T> sum;
     std::int64_t first = this->begin();
     do {  // once at least: the row's edge belongs to the first tile, even without a chunk
-      Piece piece;
-      piece.load(this->m_arguments, row, first, m_rank);
-      sum.add(piece);
-      first += Piece::chunks;
+      RowTile tile;
+      tile.load(this->m_arguments, row, first, m_thread_id);
+      sum.add(tile);
+      first += RowTile::chunks;
     } while (first < row.end);
     return merge_over_lanes<Shape::lanes>(this->m_member, sum.state());
   }
@@ -68,22 +68,22 @@ class SplitTeam
   /// Backwards over the share: its end is what the cache holds for sure.
   KOKKOS_FORCEINLINE_FUNCTION void write(std::uint32_t r, const State& all) const {
     const Row row = share_of(this->m_arguments.row(r));
-    if constexpr (Output::one_value_a_row) {
-      if (this->m_group.index() == 0 && m_rank == 0)
+    if constexpr (Output::one_value_per_row) {
+      if (this->m_group.index() == 0 && m_thread_id == 0)
         *row.y = static_cast<typename V::Y>(all.value());
     } else {
       const EntryEpilogue<Output, T> output(all, this->m_arguments.empty_rows);
-      const std::int64_t tiles = divide_up(row.end - this->begin(), Piece::chunks);
-      std::int64_t first = this->begin() + (tiles > 0 ? tiles - 1 : 0) * Piece::chunks;
-      for (; first >= this->begin(); first -= Piece::chunks) {
-        Piece piece;
-        piece.load(this->m_arguments, row, first, m_rank);
-        piece.store(row, first, m_rank, output);
+      const std::int64_t tiles = divide_up(row.end - this->begin(), RowTile::chunks);
+      std::int64_t first = this->begin() + (tiles > 0 ? tiles - 1 : 0) * RowTile::chunks;
+      for (; first >= this->begin(); first -= RowTile::chunks) {
+        RowTile tile;
+        tile.load(this->m_arguments, row, first, m_thread_id);
+        tile.store(row, first, m_thread_id, output);
       }
     }
   }
 
-  int m_rank;
+  int m_thread_id;
 };
 
 /// The same with shares that are held on chip, so that they are read once. While a team waits for
@@ -92,15 +92,14 @@ template <class Exec, class V, Operation operation, class Shape>
 class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
  public:
   using Base = SplitTeam<Exec, V, operation, Shape>;
-  using Held = HeldShare<Exec, V, operation, Shape>;
+  using Held = ScratchSegment<Exec, V, operation, Shape>;
   using typename Base::Group;
   using typename Base::Member;
   using typename Base::Row;
   using typename Base::State;
   static constexpr bool holds_shares = true;
 
-  KOKKOS_FORCEINLINE_FUNCTION SplitHeldTeam(const Member& member,
-                                            const KernelArguments<V>& arguments,
+  KOKKOS_FORCEINLINE_FUNCTION SplitHeldTeam(const Member& member, const RowArgs<V>& arguments,
                                             const SplitWorkspace& workspace, const SplitPlan& plan)
       : Base(member, arguments, workspace, plan), m_held(member, plan.chunks_per_team) {}
 
@@ -109,7 +108,7 @@ class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
     load_and_publish(row, 0, 0u);
     State all;
     std::uint32_t next = this->m_group.own_row(1);
-    switch (this->m_group.settle(0, all)) {
+    switch (this->m_group.join_group(0, all)) {
       case Group::Outcome::left_out:
         break;
       case Group::Outcome::complete:
@@ -117,7 +116,7 @@ class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
           store(row, all);
           row = next;
           load_and_publish(row, round, this->m_group.claim_row(own_rows));
-          const auto gathered = this->m_group.gather(round, this->m_group.look(round));
+          const auto gathered = this->m_group.gather(round, this->m_group.poll(round));
           all = gathered.all;
           next = gathered.row;
         }
@@ -146,12 +145,12 @@ class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
 
   KOKKOS_FORCEINLINE_FUNCTION void load_and_publish(std::uint32_t r, std::uint32_t round,
                                                     std::uint32_t claimed) {
-    const State mine = m_held.load(this->m_arguments, share(r), this->begin(), this->m_rank);
+    const State mine = m_held.load(this->m_arguments, share(r), this->begin(), this->m_thread_id);
     this->m_group.publish(round, merge_over_lanes<Shape::lanes>(this->m_member, mine), claimed);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void store(std::uint32_t r, const State& all) const {
-    m_held.store(this->m_arguments, share(r), this->begin(), this->m_rank, all);
+    m_held.store(this->m_arguments, share(r), this->begin(), this->m_thread_id, all);
   }
 
   Held m_held;
@@ -167,7 +166,7 @@ class SplitOnceTeam : public SplitTeam<Exec, V, operation, Shape> {
   using typename Base::Exp;
   using typename Base::Group;
   using typename Base::Output;
-  using typename Base::Piece;
+  using typename Base::RowTile;
   using typename Base::State;
   using typename Base::T;
 
@@ -175,28 +174,28 @@ class SplitOnceTeam : public SplitTeam<Exec, V, operation, Shape> {
   /// lanes: 128 teams, by measurements on an H200).
   static constexpr int max_members = std::max(1, Base::max_members* Base::max_members / 512);
   static constexpr bool holds_shares = true;
-  static constexpr bool one_row_a_group = true;
+  static constexpr bool one_row_per_group = true;
 
   KOKKOS_FORCEINLINE_FUNCTION void run() {
     constexpr int lanes = Shape::lanes;
     const auto row = this->share_of(this->m_arguments.row_of_one_axis(this->m_group.own_row(0)));
-    Piece piece;
-    piece.load(this->m_arguments, row, this->begin(), this->m_rank);
+    RowTile tile;
+    tile.load(this->m_arguments, row, this->begin(), this->m_thread_id);
     const T max =
-        max_over_lanes<lanes>(this->m_member, piece.max(-Kokkos::Experimental::infinity_v<T>));
+        max_over_lanes<lanes>(this->m_member, tile.max(-Kokkos::Experimental::infinity_v<T>));
     const T reference = Exp::reference(max);
-    const T sum = piece.template sum<Output::keeps_weights>(Exp(reference));
+    const T sum = tile.template sum<Output::keeps_exponentials>(Exp(reference));
     this->m_group.publish(0, {reference, sum_over_lanes<lanes>(this->m_member, sum)}, 0u);
     State all;
-    const auto outcome = this->m_group.settle(0, all);
+    const auto outcome = this->m_group.join_group(0, all);
     if (outcome == Group::Outcome::closed) this->run_closed(1);
     this->m_group.leave();
     if (outcome == Group::Outcome::complete)
-      piece.store(row, this->begin(), this->m_rank,
-                  Output(all, reference, this->m_arguments.empty_rows));
+      tile.store(row, this->begin(), this->m_thread_id,
+                 Output(all, reference, this->m_arguments.empty_rows));
   }
 
-  static std::int64_t most_chunks(std::size_t /*scratch*/) { return Piece::chunks; }
+  static std::int64_t most_chunks(std::size_t /*scratch*/) { return RowTile::chunks; }
 };
 
 /// Rows of any length.

@@ -20,7 +20,7 @@ inline constexpr int split_panel = std::min(panel_rows_per_multiprocessor /
                                             Shape::threads* Shape::lanes);
 
 template <class Exec, class T, class Shape>
-using PanelGroup = RowGroup<
+using PanelGroup = TeamGroup<
     PanelStates<Exec, T, Shape::threads, Shape::lanes, split_panel<Shape>, Shape::rows_per_thread>>;
 
 /// Strided rows that lie side by side over groups of teams: a panel of neighbouring rows is split
@@ -29,30 +29,29 @@ using PanelGroup = RowGroup<
 /// neighbouring entries whatever the number of rows is, and each has every so-manieth column of the
 /// team's share. Read twice.
 template <class Exec, class V, Operation operation, class Shape>
-class SplitColumnTeam : public SplitRounds<SplitColumnTeam<Exec, V, operation, Shape>, V,
-                                           PanelGroup<Exec, typename V::Compute, Shape>> {
+class SplitColumnTeam : public RowLoop<SplitColumnTeam<Exec, V, operation, Shape>, V,
+                                       PanelGroup<Exec, typename V::Compute, Shape>> {
  public:
   static constexpr int slots = Shape::rows_per_thread;
   static_assert(Shape::items % slots == 0, "the items are divided among the slots");
   using T = typename V::Compute;
   using Group = PanelGroup<Exec, T, Shape>;
-  using Rounds = SplitRounds<SplitColumnTeam, V, Group>;
+  using Loop = RowLoop<SplitColumnTeam, V, Group>;
   /// Of one slot, in a row of the columns that are the slot's.
-  using Piece = Tile<V, Shape::items / slots, 1, 1, Fill::scalar, Strides::any>;
-  using Row = typename Piece::Row;
+  using RowTile = Tile<V, Shape::items / slots, 1, 1, AccessMode::scalar, Strides::any>;
+  using Row = typename RowTile::Row;
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
-  using typename Rounds::Member;
-  using typename Rounds::Merged;
+  using typename Loop::Member;
+  using typename Loop::Merged;
 
-  KOKKOS_FORCEINLINE_FUNCTION SplitColumnTeam(const Member& member,
-                                              const KernelArguments<V>& arguments,
+  KOKKOS_FORCEINLINE_FUNCTION SplitColumnTeam(const Member& member, const RowArgs<V>& arguments,
                                               const SplitWorkspace& workspace,
                                               const SplitPlan& plan)
-      : Rounds(member, lane_number<Shape::lanes>(member), arguments, workspace, plan) {}
+      : Loop(member, lane_number<Shape::lanes>(member), arguments, workspace, plan) {}
 
  protected:
-  friend Rounds;
+  friend Loop;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of_slot(std::uint32_t panel, int k) const {
     return std::int64_t(panel) * this->m_plan.panel.rows + this->m_group.states().row(k);
@@ -60,7 +59,7 @@ class SplitColumnTeam : public SplitRounds<SplitColumnTeam<Exec, V, operation, S
   /// The last panel may be smaller than the others, and some slots may be left over.
   KOKKOS_FORCEINLINE_FUNCTION bool is_row(std::int64_t r, int k) const {
     return r < this->m_arguments.problem.rows &&
-           this->m_group.states().sharer(k) < this->m_plan.panel.sharers;
+           this->m_group.states().lane_in_row(k) < this->m_plan.panel.lanes_per_row;
   }
 
   /// The columns of slot k in the team's share of its row, as a row.
@@ -68,14 +67,14 @@ class SplitColumnTeam : public SplitRounds<SplitColumnTeam<Exec, V, operation, S
     const std::int64_t r = row_of_slot(panel, k);
     Row row(this->m_arguments, is_row(r, k) ? r : 0);
     this->cut_to_share(row);
-    const int sharers = this->m_plan.panel.sharers;
-    const std::int64_t first = this->begin() + this->m_group.states().sharer(k);
+    const int lanes_per_row = this->m_plan.panel.lanes_per_row;
+    const std::int64_t first = this->begin() + this->m_group.states().lane_in_row(k);
     const bool has_columns = is_row(r, k) && first < row.end;
     row.x += first * row.x_stride;
     row.y += first * row.y_stride;
-    row.x_stride *= sharers;
-    row.y_stride *= sharers;
-    row.end = has_columns ? divide_up(row.end - first, sharers) : 0;
+    row.x_stride *= lanes_per_row;
+    row.y_stride *= lanes_per_row;
+    row.end = has_columns ? divide_up(row.end - first, lanes_per_row) : 0;
     return row;
   }
 
@@ -99,29 +98,29 @@ class SplitColumnTeam : public SplitRounds<SplitColumnTeam<Exec, V, operation, S
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void load(const SlotRows& row, std::int64_t first,
-                                        Piece (&piece)[slots]) const {
+                                        RowTile (&tile)[slots]) const {
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < slots; ++k) piece[k].load(this->m_arguments, row.slot[k], first, 0);
+    for (int k = 0; k < slots; ++k) tile[k].load(this->m_arguments, row.slot[k], first, 0);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION typename Group::Brought sum(std::uint32_t panel) const {
+  KOKKOS_FORCEINLINE_FUNCTION typename Group::Contribution sum(std::uint32_t panel) const {
     const SlotRows row = columns_of_slots(panel);
     OnlineSum<Exp, T> sum[slots];
     const std::int64_t end = row.end();
-    for (std::int64_t first = 0; first < end; first += Piece::chunks) {
-      Piece piece[slots];
-      load(row, first, piece);
+    for (std::int64_t first = 0; first < end; first += RowTile::chunks) {
+      RowTile tile[slots];
+      load(row, first, tile);
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < slots; ++k) sum[k].add(piece[k]);
+      for (int k = 0; k < slots; ++k) sum[k].add(tile[k]);
     }
-    typename Group::Brought brought;
+    typename Group::Contribution contributed;
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < slots; ++k) brought.slot[k] = sum[k].state();
-    return brought;
+    for (int k = 0; k < slots; ++k) contributed.slot[k] = sum[k].state();
+    return contributed;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void write(std::uint32_t panel, const Merged& all) const {
-    if constexpr (Output::one_value_a_row)
+    if constexpr (Output::one_value_per_row)
       write_values(panel, all);
     else
       write_entries(panel, all);
@@ -131,7 +130,7 @@ class SplitColumnTeam : public SplitRounds<SplitColumnTeam<Exec, V, operation, S
     if (this->m_group.index() != 0) return;
     for (int k = 0; k < slots; ++k) {
       const std::int64_t r = row_of_slot(panel, k);
-      if (is_row(r, k) && this->m_group.states().sharer(k) == 0)
+      if (is_row(r, k) && this->m_group.states().lane_in_row(k) == 0)
         *Row(this->m_arguments, r).y =
             static_cast<typename V::Y>(all(this->m_group.states().row(k)).value());
     }
@@ -141,14 +140,14 @@ class SplitColumnTeam : public SplitRounds<SplitColumnTeam<Exec, V, operation, S
   KOKKOS_FORCEINLINE_FUNCTION void write_entries(std::uint32_t panel, const Merged& all) const {
     using Entry = EntryEpilogue<Output, T>;
     const SlotRows row = columns_of_slots(panel);
-    const std::int64_t tiles = divide_up(row.end(), Piece::chunks);
-    for (std::int64_t first = (tiles - 1) * Piece::chunks; first >= 0; first -= Piece::chunks) {
-      Piece piece[slots];
-      load(row, first, piece);
+    const std::int64_t tiles = divide_up(row.end(), RowTile::chunks);
+    for (std::int64_t first = (tiles - 1) * RowTile::chunks; first >= 0; first -= RowTile::chunks) {
+      RowTile tile[slots];
+      load(row, first, tile);
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < slots; ++k)
-        piece[k].store(row.slot[k], first, 0,
-                       Entry(all(this->m_group.states().row(k)), this->m_arguments.empty_rows));
+        tile[k].store(row.slot[k], first, 0,
+                      Entry(all(this->m_group.states().row(k)), this->m_arguments.empty_rows));
     }
   }
 };

@@ -15,7 +15,7 @@ struct SplitPlan {
   Panel panel;                       // what a team works on at one time
   std::int64_t chunks_per_team = 0;  // of a row, where the group is complete
   std::uint32_t rows = 1;
-  std::uint32_t patience = 0;  // polls until a group is closed
+  std::uint32_t poll_limit = 0;  // polls until a group is closed
 };
 
 }  // namespace KokkosSoftmax::Impl

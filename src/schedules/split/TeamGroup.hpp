@@ -19,15 +19,15 @@ namespace KokkosSoftmax::Impl {
 /// States: RowStates for teams that work on one row at a time, PanelStates for panels of rows,
 /// which count as a row here.
 template <class States>
-class RowGroup {
+class TeamGroup {
  public:
   using Exec = typename States::Exec;
   using T = typename States::T;
   using Member = typename States::Member;
   using State = typename States::State;
-  using Brought = typename States::Brought;
+  using Contribution = typename States::Contribution;
   using Merged = typename States::Merged;
-  using Look = typename States::Look;
+  using Polled = typename States::Polled;
   static constexpr int threads = States::threads;
   static constexpr int lanes = States::lanes;
   static constexpr int most_rows = States::most_rows;  // of a panel
@@ -35,8 +35,8 @@ class RowGroup {
 
   enum class Outcome { complete, closed, left_out };
 
-  KOKKOS_FORCEINLINE_FUNCTION RowGroup(const Member& member, int lane, const SplitWorkspace& space,
-                                       const SplitPlan& plan)
+  KOKKOS_FORCEINLINE_FUNCTION TeamGroup(const Member& member, int lane, const SplitWorkspace& space,
+                                        const SplitPlan& plan)
       : m_member(member),
         m_space(space),
         m_plan(plan),
@@ -47,7 +47,7 @@ class RowGroup {
         m_states(member, lane, plan.panel),
         m_words(member.team_scratch(0), scratch_words) {
     if (is_first()) m_arrival = Kokkos::atomic_fetch_add(group_word(), 1u);
-    m_epoch = LaunchWord(peek(m_space.launches)).epoch;
+    m_epoch = LaunchWord(load_relaxed(m_space.launches)).epoch;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION int index() const { return m_index; }
@@ -70,20 +70,20 @@ class RowGroup {
 
   /// Merges what the team's lanes bring and shows it to the group as its part of `round`, beside
   /// what claim_row gave.
-  KOKKOS_FORCEINLINE_FUNCTION void publish(std::uint32_t round, const Brought& mine,
+  KOKKOS_FORCEINLINE_FUNCTION void publish(std::uint32_t round, const Contribution& mine,
                                            std::uint32_t claimed_row) {
     if (most_rows > 1 && round == 0 && is_first()) m_words(arrival_word) = m_arrival;
-    m_states.bring(round, mine, [&](int row, const State& merged) {
+    m_states.contribute(round, mine, [&](int row, const State& merged) {
       // the lane that has the state of a row alone is the first one
       if (!is_closed_word(most_rows > 1 ? m_words(arrival_word) : m_arrival))
-        Message::publish(words(m_index, row, round), tag(round), {merged, claimed_row});
+        Record::publish(words(m_index, row, round), tag(round), {merged, claimed_row});
     });
   }
 
   /// What this lane sees of the round's messages.
-  KOKKOS_FORCEINLINE_FUNCTION Look look(std::uint32_t round) const {
-    return m_states.look(m_members, [&](int member, int row, RoundMessage<T>& message) {
-      return Message::read(words(member, row, round), tag(round), message);
+  KOKKOS_FORCEINLINE_FUNCTION Polled poll(std::uint32_t round) const {
+    return m_states.poll(m_members, [&](int member, int row, RoundRecord<T>& record) {
+      return Record::read(words(member, row, round), tag(round), record);
     });
   }
 
@@ -95,26 +95,26 @@ class RowGroup {
 
   /// Only for a group that is known to be complete or closed. `seen` is an earlier look at the
   /// round: a look after many loads is answered after them.
-  KOKKOS_FORCEINLINE_FUNCTION Gathered gather(std::uint32_t round, Look seen) {
+  KOKKOS_FORCEINLINE_FUNCTION Gathered gather(std::uint32_t round, Polled seen) {
     while (!seen.there) {
-      before_next_look();
-      seen = look(round);
+      before_next_poll();
+      seen = poll(round);
     }
     return merge_over_group(round, seen.part);
   }
 
   /// gather for the first round, which settles who is in the group. `result` is there if the group
   /// is complete.
-  KOKKOS_FORCEINLINE_FUNCTION Outcome settle(std::uint32_t round, Merged& result) {
-    Look seen;
+  KOKKOS_FORCEINLINE_FUNCTION Outcome join_group(std::uint32_t round, Merged& result) {
+    Polled seen;
     std::uint32_t closed_word = is_first() && is_closed_word(m_arrival) ? m_arrival : 0u;
     closed_word = max_word_over_lanes<lanes>(m_member, closed_word);
     bool all_started = false;
     for (std::uint32_t polls = 0; closed_word == 0u; ++polls) {
-      if (polls > 0) before_next_look();
-      if (!seen.there || polls == 0) seen = look(round);  // what is there isn't asked again
+      if (polls > 0) before_next_poll();
+      if (!seen.there || polls == 0) seen = poll(round);  // what is there isn't asked again
       if (max_word_over_lanes<lanes>(m_member, seen.there ? 0u : 1u) == 0u) break;
-      if (polls >= m_plan.patience && !all_started) {
+      if (polls >= m_plan.poll_limit && !all_started) {
         const std::uint32_t word = max_word_over_lanes<lanes>(m_member, m_lane == 0 ? close() : 0u);
         if (is_closed_word(word))
           closed_word = word;
@@ -122,7 +122,7 @@ class RowGroup {
           all_started = true;
       }
     }
-    return agree(round, closed_word, seen.part, result);
+    return broadcast_outcome(round, closed_word, seen.part, result);
   }
 
   /// From here on the team doesn't touch the workspace. The last one to leave prepares it for the
@@ -131,16 +131,17 @@ class RowGroup {
     if (!is_first()) return;
     const auto teams = static_cast<std::uint32_t>(m_plan.groups * m_plan.teams_per_row);
     if (Kokkos::atomic_fetch_add(m_space.finished, 1u) != teams - 1) return;
-    for (int g = 0; g < m_plan.groups; ++g) poke(m_space.groups + g, 0u);
-    poke(m_space.finished, 0u);
-    poke(m_space.claimed, 0u);
+    for (int g = 0; g < m_plan.groups; ++g) store_relaxed(m_space.groups + g, 0u);
+    store_relaxed(m_space.finished, 0u);
+    store_relaxed(m_space.claimed, 0u);
     std::uint32_t epoch = m_epoch + m_plan.rows + first_slow_round;  // no group has more rounds
     if (epoch > max_epoch) {                                         // before tags come round
-      for (int w = 0; w < m_space.all_words; ++w) poke(m_space.words + w, std::uint64_t(0));
+      for (int w = 0; w < m_space.all_words; ++w)
+        store_relaxed(m_space.words + w, std::uint64_t(0));
       Kokkos::memory_fence();
       epoch = 0;
     }
-    poke(m_space.launches, LaunchWord::of(m_space.launch, epoch));
+    store_relaxed(m_space.launches, LaunchWord::of(m_space.launch, epoch));
   }
 
   /// Rounds of the fast way that can have been published when a group is found closed.
@@ -151,7 +152,7 @@ class RowGroup {
   }
 
  private:
-  using Message = TaggedMessage<T, most_rows>;
+  using Record = TaggedRecord<T, most_rows>;
   using ScratchWords = Kokkos::View<std::uint32_t*, typename Exec::scratch_memory_space,
                                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
@@ -181,17 +182,17 @@ class RowGroup {
   }
   KOKKOS_FORCEINLINE_FUNCTION std::uint64_t* words(int member, int row, std::uint32_t round) const {
     constexpr std::uint32_t ring = SplitWorkspace::ring;
-    const std::uint32_t place = round % ring + (m_slow ? ring : 0u);
+    const std::uint32_t slot = round % ring + (m_slow ? ring : 0u);
     // the members' states side by side, so that a vector's lanes read few sectors
     const std::int64_t group = std::int64_t(m_number) * m_plan.teams_per_row;
     return m_space.words + group * SplitWorkspace::words_per_team * most_rows +
-           (place * m_plan.teams_per_row + member) * Message::words * most_rows + row;
+           (slot * m_plan.teams_per_row + member) * Record::words * most_rows + row;
   }
 
   /// Closes the group unless all its teams have arrived or it is closed already; the group's word
   /// after that.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t close() const {
-    std::uint32_t word = peek(group_word());
+    std::uint32_t word = load_relaxed(group_word());
     for (;;) {
       const std::uint32_t arrivals = word & arrivals_mask;
       if (is_closed_word(word) || arrivals == static_cast<std::uint32_t>(m_plan.teams_per_row))
@@ -205,16 +206,18 @@ class RowGroup {
 
   /// Every thread gets the merged states of the group.
   KOKKOS_FORCEINLINE_FUNCTION Gathered merge_over_group(std::uint32_t round,
-                                                        const RoundMessage<T>& part) {
+                                                        const RoundRecord<T>& part) {
     const int parity = static_cast<int>(round % 2);
     if (is_first()) m_words(parity) = part.row;
-    const Merged all = m_states.merge_looks(round, m_members, part.state);
+    const Merged all = m_states.merge_polled(round, m_members, part.state);
     return {all, m_words(parity)};
   }
 
   /// The team's threads bring together what each has found: closed if one has found that.
-  KOKKOS_FORCEINLINE_FUNCTION Outcome agree(std::uint32_t round, std::uint32_t closed_word,
-                                            const RoundMessage<T>& part, Merged& result) {
+  KOKKOS_FORCEINLINE_FUNCTION Outcome broadcast_outcome(std::uint32_t round,
+                                                        std::uint32_t closed_word,
+                                                        const RoundRecord<T>& part,
+                                                        Merged& result) {
     result = merge_over_group(round, part).all;
     ScratchWords found(reinterpret_cast<std::uint32_t*>(m_states.data()), threads + 1);
     m_member.team_barrier();

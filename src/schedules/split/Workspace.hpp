@@ -13,15 +13,15 @@ namespace KokkosSoftmax::Impl {
 /// nothing has to be cleared in between (see docs/split.md). At first all of it is zero. Launches
 /// that may run at the same time need workspaces of their own, see Workspaces.hpp.
 struct SplitWorkspace {
-  /// Words of a team: two rings of `ring` rounds, for the fast and the slow way of RowGroup.
+  /// Words of a team: two rings of `ring` rounds, for the fast and the slow way of TeamGroup.
   static constexpr int ring = 4;
-  static constexpr int words_per_message = 5;
-  static constexpr int words_per_team = 2 * ring * words_per_message;
+  static constexpr int words_per_record = 5;
+  static constexpr int words_per_team = 2 * ring * words_per_record;
 
   std::uint64_t* launches = nullptr;  // see LaunchWord
   std::uint32_t* finished = nullptr;  // teams that have left
   std::uint32_t* claimed = nullptr;   // rows that groups have claimed
-  std::uint32_t* groups = nullptr;    // one word a group, see RowGroup
+  std::uint32_t* groups = nullptr;    // one word a group, see TeamGroup
   std::uint64_t* words = nullptr;     // tagged halves of messages, words_per_team a team and row
   int all_words = 0;
   std::uint32_t launch = 0;  // the number of this launch

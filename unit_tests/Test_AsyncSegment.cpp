@@ -13,14 +13,14 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-using KokkosSoftmax::Impl::Fill;
+using KokkosSoftmax::Impl::AccessMode;
 using KokkosSoftmax::Impl::Operation;
 
 template <class Share, class V>
 struct RowInOneShare {
   using Member = Kokkos::TeamPolicy<Kokkos::DefaultHostExecutionSpace>::member_type;
 
-  KokkosSoftmax::Impl::KernelArguments<V> arguments;
+  KokkosSoftmax::Impl::RowArgs<V> arguments;
   std::int64_t chunks;
 
   void operator()(const Member& member) const {
@@ -31,17 +31,17 @@ struct RowInOneShare {
 };
 
 template <class T>
-class StagedShare : public ::testing::Test {
+class AsyncSegment : public ::testing::Test {
  protected:
   using V = KokkosSoftmax::Impl::ValueTypes<T>;
   using Exec = Kokkos::DefaultHostExecutionSpace;
 
   /// Tiles of 8 entries: rows without anything in scratch, with a part of a part there, with many.
   /// The scales reach both exponentials that there are for half types.
-  template <Operation operation, int width, Fill fill>
+  template <Operation operation, int width, AccessMode access>
   static void expect_right(Function function) {
-    using Shape = KokkosSoftmax::Impl::Shape<1, 1, 8 / width, width, fill>;
-    using Share = KokkosSoftmax::Impl::StagedShare<Exec, V, operation, Shape>;
+    using Shape = KokkosSoftmax::Impl::Shape<1, 1, 8 / width, width, access>;
+    using Share = KokkosSoftmax::Impl::AsyncSegment<Exec, V, operation, Shape>;
     const std::size_t step = std::max(4, width);
     for (const std::size_t columns : {step, 2 * step, 3 * step, 4 * step, 9 * step, 250 * step})
       for (const double scale : {1.0, -0.7, 40.0}) {
@@ -56,7 +56,7 @@ class StagedShare : public ::testing::Test {
  private:
   template <class Share>
   static ::testing::AssertionResult check_share(const Case& c, const RowsFor<T>& rows) {
-    const auto chunks = static_cast<std::int64_t>(rows.columns) / Share::Piece::width;
+    const auto chunks = static_cast<std::int64_t>(rows.columns) / Share::RowTile::width;
     return check_on_host<V>(c, rows, Share::scratch_bytes(chunks), [&](const auto& problem) {
       return RowInOneShare<Share, V>{{problem, c.options}, chunks};
     });
@@ -69,16 +69,18 @@ using StagedTypes =
 #else
 using StagedTypes = ::testing::Types<float, double>;
 #endif
-TYPED_TEST_SUITE(StagedShare, StagedTypes);
+TYPED_TEST_SUITE(AsyncSegment, StagedTypes);
 
-TYPED_TEST(StagedShare, HoldsARow) {
+TYPED_TEST(AsyncSegment, HoldsARow) {
   constexpr int wide = 16 / static_cast<int>(sizeof(TypeParam));
-  TestFixture::template expect_right<Operation::softmax, wide, Fill::guarded>(Function::softmax);
-  TestFixture::template expect_right<Operation::log_softmax, wide, Fill::guarded>(
+  TestFixture::template expect_right<Operation::softmax, wide, AccessMode::guarded_vectors>(
+      Function::softmax);
+  TestFixture::template expect_right<Operation::log_softmax, wide, AccessMode::guarded_vectors>(
       Function::log_softmax);
   if constexpr (sizeof(TypeParam) > 2) {  // half types are staged in pairs alone
-    TestFixture::template expect_right<Operation::softmax, 1, Fill::scalar>(Function::softmax);
-    TestFixture::template expect_right<Operation::log_softmax, 1, Fill::scalar>(
+    TestFixture::template expect_right<Operation::softmax, 1, AccessMode::scalar>(
+        Function::softmax);
+    TestFixture::template expect_right<Operation::log_softmax, 1, AccessMode::scalar>(
         Function::log_softmax);
   }
 }

@@ -17,7 +17,7 @@ namespace {
 /// sum + exp(v - reference) of each entry v, and the sum of all of them.
 template <class T>
 struct AddEach {
-  using Exp = KokkosSoftmax::Impl::ReductionExp<T>;
+  using Exp = KokkosSoftmax::Impl::ExpForLse<T>;
 
   T reference;
   T sum;
@@ -41,7 +41,7 @@ struct AddEach {
 };
 
 template <class C>
-class SummandExp : public ::testing::Test {
+class ExpForSum : public ::testing::Test {
  protected:
   using T = typename C::value;
   static constexpr T infinity = std::numeric_limits<T>::infinity();
@@ -71,10 +71,10 @@ class SummandExp : public ::testing::Test {
     return results;
   }
 };
-TYPED_TEST_SUITE(SummandExp, ValueConfigs, ConfigName);
+TYPED_TEST_SUITE(ExpForSum, ValueConfigs, ConfigName);
 
 /// To an ulp or two near the reference; below, rounding v - reference may show.
-TYPED_TEST(SummandExp, IsAccurate) {
+TYPED_TEST(ExpForSum, IsAccurate) {
   using T = typename TypeParam::value;
   constexpr T lowest = sizeof(T) == 8 ? T(-700) : T(-85);
   for (const T reference : {T(0), T(3.25), T(-1000.5), T(1e6)}) {
@@ -91,13 +91,13 @@ TYPED_TEST(SummandExp, IsAccurate) {
   }
 }
 
-TYPED_TEST(SummandExp, AddsToASum) {
+TYPED_TEST(ExpForSum, AddsToASum) {
   using T = typename TypeParam::value;
   EXPECT_EQ(TestFixture::add(T(2.5), T(7), {T(7)}).each[0], T(3.5));
 }
 
 /// What is far below the reference adds nothing, however far.
-TYPED_TEST(SummandExp, AddsNothingForWhatIsFarBelow) {
+TYPED_TEST(ExpForSum, AddsNothingForWhatIsFarBelow) {
   using T = typename TypeParam::value;
   const std::vector<T> v{T(-800), T(-1e30), std::numeric_limits<T>::lowest(),
                          -TestFixture::infinity};
@@ -111,7 +111,7 @@ TYPED_TEST(SummandExp, AddsNothingForWhatIsFarBelow) {
 }
 
 /// Of either sign: the bits of one are next to those of -inf.
-TYPED_TEST(SummandExp, KeepsNaN) {
+TYPED_TEST(ExpForSum, KeepsNaN) {
   using T = typename TypeParam::value;
   for (const T nan : {TestFixture::nan, std::copysign(TestFixture::nan, T(-1))})
     for (const T reference : {T(0), T(5), -TestFixture::infinity, TestFixture::infinity}) {
@@ -121,7 +121,7 @@ TYPED_TEST(SummandExp, KeepsNaN) {
     }
 }
 
-TYPED_TEST(SummandExp, SumsInfinities) {
+TYPED_TEST(ExpForSum, SumsInfinities) {
   using T = typename TypeParam::value;
   const T infinity = TestFixture::infinity;
   EXPECT_GT(TestFixture::add(T(0), infinity, {infinity}).all, 0);

@@ -14,31 +14,31 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-using KokkosSoftmax::Impl::Fill;
+using KokkosSoftmax::Impl::AccessMode;
 using KokkosSoftmax::Impl::Operation;
 
 template <class V>
-class PairTile : public ::testing::Test {
+class HalfTile : public ::testing::Test {
  protected:
   static constexpr int width = 8;
   using Host = Kokkos::DefaultHostExecutionSpace;
-  template <Fill fill>
-  using Shape = KokkosSoftmax::Impl::Shape<1, 1, 2, width, fill>;
-  template <Fill fill>
-  using Tile = KokkosSoftmax::Impl::PairTile<V, 2, width, 1, fill>;
+  template <AccessMode access>
+  using Shape = KokkosSoftmax::Impl::Shape<1, 1, 2, width, access>;
+  template <AccessMode access>
+  using Tile = KokkosSoftmax::Impl::HalfTile<V, 2, width, 1, access>;
 
   static void expect_sums_right(const RowsFor<typename V::X>& rows, double scale) {
-    using Kernel =
-        KokkosSoftmax::Impl::OnlineKernel<Host, V, Operation::logsumexp, Shape<Fill::guarded>>;
-    static_assert(std::is_same_v<typename Kernel::Piece, Tile<Fill::guarded>>);
+    using Kernel = KokkosSoftmax::Impl::OnlineKernel<Host, V, Operation::logsumexp,
+                                                     Shape<AccessMode::guarded_vectors>>;
+    static_assert(std::is_same_v<typename Kernel::RowTile, Tile<AccessMode::guarded_vectors>>);
     expect_right<Kernel>({.function = Function::logsumexp, .options = {.axis = 1, .scale = scale}},
                          rows);
   }
 
   static void expect_logarithms_right(const RowsFor<typename V::X>& rows, double scale) {
     using Kernel = KokkosSoftmax::Impl::FusedRegistersKernel<Host, V, Operation::log_softmax,
-                                                             Shape<Fill::guarded>>;
-    static_assert(std::is_same_v<typename Kernel::Share, Tile<Fill::guarded>> ==
+                                                             Shape<AccessMode::guarded_vectors>>;
+    static_assert(std::is_same_v<typename Kernel::Share, Tile<AccessMode::guarded_vectors>> ==
                   (sizeof(typename V::Y) == 2));
     expect_right<Kernel>(
         {.function = Function::log_softmax, .options = {.axis = 1, .scale = scale}}, rows);
@@ -62,10 +62,10 @@ using PairTypes =
     ::testing::Types<KokkosSoftmax::Impl::ValueTypes<Half>, KokkosSoftmax::Impl::ValueTypes<Bhalf>,
                      KokkosSoftmax::Impl::ValueTypes<Half, float>,
                      KokkosSoftmax::Impl::ValueTypes<Bhalf, float>>;
-TYPED_TEST_SUITE(PairTile, PairTypes);
+TYPED_TEST_SUITE(HalfTile, PairTypes);
 
 /// A part of a tile, a tile, several. The scales reach both exponentials and both signs.
-TYPED_TEST(PairTile, SumsRows) {
+TYPED_TEST(HalfTile, SumsRows) {
   for (const std::size_t columns : {8, 16, 24, 32, 40, 1000, 5008})
     for (const double scale : {1.0, -0.7, 40.0, -40.0}) {
       TestFixture::expect_sums_right(normal_sample<typename TypeParam::X>(5, columns).rows, scale);
@@ -74,7 +74,7 @@ TYPED_TEST(PairTile, SumsRows) {
 }
 
 /// A part of a tile and a tile, as above.
-TYPED_TEST(PairTile, TakesLogarithms) {
+TYPED_TEST(HalfTile, TakesLogarithms) {
   for (const std::size_t columns : {8, 16})
     for (const double scale : {1.0, -0.7, 40.0, -40.0}) {
       TestFixture::expect_logarithms_right(normal_sample<typename TypeParam::X>(5, columns).rows,
@@ -84,7 +84,7 @@ TYPED_TEST(PairTile, TakesLogarithms) {
 }
 
 // What rounding the logarithm of a large entry loses must not be seen in a small result.
-TYPED_TEST(PairTile, KeepsSmallLogarithms) {
+TYPED_TEST(HalfTile, KeepsSmallLogarithms) {
   RowsFor<typename TypeParam::X> rows{0, 8, {}};
   for (float largest = -44; largest <= 44; largest += 0.25f, ++rows.count)
     for (const float below : {0.f, 11.f, 12.f, 13.f, 14.f, 15.f, 16.f, 17.f})

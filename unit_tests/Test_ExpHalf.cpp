@@ -12,13 +12,13 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-using FusedShortExp = KokkosSoftmax::Impl::FusedShortExp<float>;
+using ExpHalfFused = KokkosSoftmax::Impl::ExpHalfFused<float>;
 
-TEST(FusedShortExp, IsAccurateForReferencesThatItServes) {
+TEST(ExpHalfFused, IsAccurateForReferencesThatItServes) {
   for (const float scale : {1.0f, -0.3f, 7.0f})
     for (const float reference : {0.0f, 5.3f, -44.0f, 44.0f}) {
-      ASSERT_TRUE(FusedShortExp::serves(reference));
-      const FusedShortExp exp(scale, reference);
+      ASSERT_TRUE(ExpHalfFused::serves(reference));
+      const ExpHalfFused exp(scale, reference);
       for (float below = 0; below < 60; below += 0.37f) {
         const float x = (reference - below) / scale;
         const long double expected =
@@ -28,15 +28,15 @@ TEST(FusedShortExp, IsAccurateForReferencesThatItServes) {
     }
 }
 
-TEST(FusedShortExp, DoesNotServeLargeReferences) {
+TEST(ExpHalfFused, DoesNotServeLargeReferences) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const float reference :
        {50.0f, -50.0f, 1e38f, infinity, -infinity, std::numeric_limits<float>::quiet_NaN()})
-    EXPECT_FALSE(FusedShortExp::serves(reference)) << reference;
+    EXPECT_FALSE(ExpHalfFused::serves(reference)) << reference;
 }
 
-TEST(FusedShortExp, MultipliesWhatItGives) {
-  FusedShortExp exp(1, 2);
+TEST(ExpHalfFused, MultipliesWhatItGives) {
+  ExpHalfFused exp(1, 2);
   const float before = exp(1.5f);
   exp.multiply(0.125f);
   EXPECT_NEAR(exp(1.5f) / before, 0.125f, 1e-7f);
@@ -45,8 +45,8 @@ TEST(FusedShortExp, MultipliesWhatItGives) {
   EXPECT_TRUE(std::isnan(exp(std::numeric_limits<float>::quiet_NaN())));
 }
 
-TEST(FusedShortExp, GivesNothingForNoEntry) {
-  const FusedShortExp exp(1, 2);
+TEST(ExpHalfFused, GivesNothingForNoEntry) {
+  const ExpHalfFused exp(1, 2);
   EXPECT_EQ(exp(-std::numeric_limits<float>::infinity()), 0);
 }
 
