@@ -7,7 +7,7 @@
 /// by the translation units that instantiate the functions of KokkosSoftmax_Launch.hpp.
 
 #include <dispatch/Compiled.hpp>
-#include <dispatch/KernelRegistry.hpp>
+#include <dispatch/Rule.hpp>
 #include <dispatch/Tuning.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
 #include <sstream>
@@ -57,8 +57,8 @@ class Dispatch {
 
   Choice choose() const {
     if (const TunedVariant* tuned = by_tables()) return {tuned->variant, tuned->line};
-    const int variant = by_rule();
-    if (variant == none) throw_cannot_serve();
+    const int variant = Rule<Exec, V, operation>(m_context).choose();
+    if (variant == Rule<Exec, V, operation>::none) throw_cannot_serve();
     return {variant, nullptr};
   }
 
@@ -69,9 +69,6 @@ class Dispatch {
 
  private:
   static constexpr const auto& list = kernel_variants<Exec, V, operation>;
-  static_assert(are_distinct(list));
-  static constexpr VariantsByAlgorithm<list.size()> by_algorithm{list};
-  static constexpr int none = -1;
 
   /// The first line that applies to the problem and serves it.
   const TunedVariant* by_tables() const {
@@ -93,140 +90,6 @@ class Dispatch {
       return algorithm == m_context.options.algorithm;
     return is_host_space<Exec> ||
            has_row_in_each_lane(algorithm) == m_context.rows_are_neighbours();
-  }
-
-  int by_rule() const {
-    const Algorithm asked = m_context.options.algorithm;
-    if ((asked == Algorithm::automatic || asked == Algorithm::column) && are_many_columns()) {
-      const int variant = for_many_columns();
-      if (variant != none) return variant;
-    }
-    if (asked != Algorithm::automatic) return first_of(asked, Regime::any_rows);
-    if (are_few()) {
-      const int variant = first_in(preferred(), Regime::few_rows);
-      if (variant != none) return variant;
-    }
-    return first_in(preferred(), Regime::any_rows);
-  }
-
-  int first_in(const std::array<Algorithm, 7>& algorithms, Regime regime) const {
-    for (const Algorithm algorithm : algorithms) {
-      if (algorithm == Algorithm::automatic) break;
-      const int variant = first_of(algorithm, regime);
-      if (variant != none) return variant;
-    }
-    return none;
-  }
-
-  /// The algorithms to try, best first.
-  std::array<Algorithm, 7> preferred() const {
-    using enum Algorithm;
-    if constexpr (is_host_space<Exec>) return {host};
-    // by the columns alone, whatever the layout and the number of rows
-    if (m_context.options.reproducible) return {subgroup, fused_registers, fused_scratch, online};
-    if (m_context.rows_are_neighbours())
-      return {lane_holds_row()           ? subgroup
-              : splitting_columns_pays() ? split_column
-                                         : column,
-              column, online};
-    return {packing_pays() ? packed : subgroup,
-            subgroup,
-            fused_registers,
-            holding_pays() ? fused_scratch : split,
-            split,
-            splitting_pays() ? split_online : online,
-            online};
-  }
-
-  /// All teams are resident at one time, however many lanes they have.
-  bool are_few() const {
-    return !m_context.options.reproducible && m_context.x_contiguous() &&
-           m_context.problem().rows <= 2 * multiprocessors(m_context.exec);
-  }
-
-  /// Not all teams of `column` are resident at one time, even if a row has but a few lanes.
-  bool are_many_columns() const {
-    constexpr int resident_rows = 512;  // of a multiprocessor, with 4 threads for each
-    return !is_host_space<Exec> && !m_context.options.reproducible &&
-           m_context.rows_are_neighbours() && !lane_holds_row() &&
-           m_context.problem().rows > resident_rows * multiprocessors(m_context.exec);
-  }
-
-  int for_many_columns() const {
-    const int variant = first_of(Algorithm::column, Regime::many_rows);
-    // Half types are faster read twice, several rows in a load, than held by teams of 16 rows.
-    if (operation == Operation::logsumexp || !is_full_precision<V> || variant == none ||
-        holds_column(variant))
-      return variant;
-    const int other = first_of(Algorithm::column, Regime::any_rows);
-    return other != none && holds_column(other) ? other : variant;
-  }
-  bool holds_column(int variant) const {
-    return m_context.problem().columns <= register_capacity(list[variant].schedule);
-  }
-
-  /// Lanes that take 16 bytes at a time from rows of their own are faster than the way through
-  /// scratch, and so are lanes that hold a whole short row.
-  bool packing_pays() const {
-    constexpr int longest = 56;  // beyond, one entry a load is as fast, by measurements on an H200
-    const std::int64_t columns = m_context.problem().columns;
-    return columns % widest<X> != 0 && columns > 2 * widest<X> && columns <= longest;
-  }
-
-  /// Rows that are read twice should be in the cache the second time, so that few can be under way;
-  /// rows that are read once are split where there are fewer than teams.
-  bool splitting_pays() const {
-    return operation != Operation::logsumexp ||
-           m_context.problem().rows < 2 * multiprocessors(m_context.exec);
-  }
-
-  /// Strided rows that are so short that a lane has little to do with one, and can't load several
-  /// at one time.
-  bool lane_holds_row() const {
-    constexpr int longest = 8;  // of the shapes of `subgroup` with one lane a row
-    if (m_context.problem().columns > longest) return false;
-    const int in_chunks = first_of(Algorithm::column, Regime::many_rows);
-    return in_chunks == none || list[in_chunks].schedule.access != AccessMode::vectors_across_rows;
-  }
-
-  /// For columns that are more work than waiting for others, where `column` would have too few
-  /// teams, or would read most cache lines twice; by measurements on an H200.
-  bool splitting_columns_pays() const {
-    constexpr int rows_per_team = 32;
-    constexpr int short_column = 512;
-    const bool few =
-        4 * m_context.problem().rows < 3 * rows_per_team * multiprocessors(m_context.exec);
-    return m_context.problem().columns > short_column &&
-           (few || (split_lanes_have_neighbours() && !m_context.columns_are_lines()));
-  }
-
-  /// Whether the lanes of `split_column` have several neighbouring rows each, see Shapes.
-  static constexpr bool split_lanes_have_neighbours() {
-    for (const auto& variant : list)
-      if (variant.schedule.algorithm == Algorithm::split_column)
-        return variant.schedule.rows_per_thread > 1;
-    return false;
-  }
-
-  /// A float row in one team, where it fits. Doubles are faster in more teams of fewer lanes, with
-  /// registers for their arithmetic; rows that are fewer than multiprocessors too.
-  bool holding_pays() const {
-    return operation != Operation::logsumexp && sizeof(typename V::Compute) < 8 &&
-           m_context.problem().rows >= multiprocessors(m_context.exec);
-  }
-
-  /// The first candidate that serves. `column` serves rows that are longer than its tile too: those
-  /// get the last one that meets them in the best way.
-  int first_of(Algorithm algorithm, Regime regime) const {
-    int last = none;
-    for (const int c : by_algorithm.of(algorithm)) {
-      const Schedule& schedule = list[c].schedule;
-      if (list[c].regime != regime || !list[c].serves(m_context)) continue;
-      if (last != none && list[last].schedule.access != schedule.access) break;
-      last = c;
-      if (algorithm != Algorithm::column || holds_column(c)) break;
-    }
-    return last;
   }
 
   [[noreturn]] void throw_cannot_serve() const {

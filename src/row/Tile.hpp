@@ -2,7 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_ROW_TILE_HPP
 #define KOKKOSSOFTMAX_SRC_ROW_TILE_HPP
 
-#include <op/Epilogue.hpp>
+#include <numerics/ExpForSum.hpp>
 #include <row/TileSlots.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -199,18 +199,6 @@ class Tile : public TileSlots<V, items, width, threads, access, strides> {
 /// The tile of a team.
 template <class V, class Shape>
 using TeamTile = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::access>;
-
-/// The end of a row whose tile is still there: its share of the row, or the row's one value in the
-/// thread that is `first`.
-template <class Share, class Output>
-KOKKOS_FORCEINLINE_FUNCTION void write_share(const Share& share, const typename Share::Row& row,
-                                             int thread_id, bool first, const Output& output) {
-  if constexpr (Output::one_value_per_row) {
-    if (first) *row.y = static_cast<typename Share::Y>(output.value);
-  } else {
-    share.store(row, 0, thread_id, output);
-  }
-}
 
 }  // namespace KokkosSoftmax::Impl
 

@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_COLUMN_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_COLUMN_HPP
 
+#include <op/Epilogue.hpp>
 #include <row/ColumnTiles.hpp>
 #include <team/OnlineSum.hpp>
 

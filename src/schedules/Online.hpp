@@ -2,7 +2,8 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_ONLINE_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_ONLINE_HPP
 
-#include <row/HalfTile.hpp>
+#include <op/Epilogue.hpp>
+#include <op/TileFor.hpp>
 #include <team/OnlineSum.hpp>
 
 namespace KokkosSoftmax::Impl {

@@ -2,7 +2,9 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_SUBGROUP_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SUBGROUP_HPP
 
-#include <row/HalfTile.hpp>
+#include <op/Epilogue.hpp>
+#include <op/FinishRow.hpp>
+#include <op/TileFor.hpp>
 #include <team/TeamReduce.hpp>
 
 namespace KokkosSoftmax::Impl {

@@ -12,7 +12,8 @@
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
-#include <row/HalfTile.hpp>
+#include <op/Epilogue.hpp>
+#include <op/TileFor.hpp>
 #include <schedules/ScratchSegment.hpp>
 #include <schedules/split/RowLoop.hpp>
 #include <schedules/split/RowStates.hpp>

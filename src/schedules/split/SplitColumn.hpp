@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
+#include <op/Epilogue.hpp>
 #include <row/Tile.hpp>
 #include <schedules/split/PanelStates.hpp>
 #include <schedules/split/RowLoop.hpp>

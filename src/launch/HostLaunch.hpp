@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_LAUNCH_HOSTLAUNCH_HPP
+#define KOKKOSSOFTMAX_SRC_LAUNCH_HOSTLAUNCH_HPP
+
+#include <launch/Labels.hpp>
+#include <launch/LaunchContext.hpp>
+#include <schedules/HostColumns.hpp>
+#include <schedules/HostRows.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// How the host schedules are launched.
+template <class Exec, class V, Operation operation>
+struct HostLaunch {
+  static bool fits_device(const LaunchContext<Exec, V>&) { return true; }
+  static void prepare(const Exec&) {}
+
+  static void launch(const LaunchContext<Exec, V>& context) {
+    const std::string& label = kernel_label<operation>(Algorithm::host);
+    if (context.x_contiguous())
+      host_rows<Exec, V, operation>(context.exec, label, context.arguments,
+                                    context.options.reproducible);
+    else
+      host_columns<Exec, V, operation>(context.exec, label, context.arguments);
+  }
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

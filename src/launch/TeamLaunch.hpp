@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_LAUNCH_TEAMLAUNCH_HPP
+#define KOKKOSSOFTMAX_SRC_LAUNCH_TEAMLAUNCH_HPP
+
+#include <algorithm>
+#include <backend/DivideUp.hpp>
+#include <launch/Labels.hpp>
+#include <launch/LaunchContext.hpp>
+#include <launch/TeamLimits.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// How a kernel with the constants of a Shape is launched, one team policy for all of them.
+template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
+struct TeamLaunch {
+  static bool fits_device(const LaunchContext<Exec, V>& context) {
+    if constexpr (requires { Kernel::max_columns; })
+      if (context.problem().columns > Kernel::max_columns) return false;
+    static PerDevice<TeamLimits> of_device;
+    const TeamLimits& limits = of_device.of(context.exec, [&] {
+      return TeamLimits::of<Shape>(context.exec, Kernel{context.arguments},
+                                   Kernel::scratch_bytes(1));
+    });
+    return limits.team_fits && Kernel::scratch_bytes(context.problem().columns) <= limits.scratch;
+  }
+
+  static void prepare(const Exec&) {}
+
+  /// One launch, or several where there are more teams than a league can have.
+  static void launch(const LaunchContext<Exec, V>& context) {
+    // CUDA counts the teams of a launch in 31 bits, others the threads.
+    constexpr std::int64_t max_teams =
+        (std::int64_t(1) << 30) / (is_cuda<Exec> ? 1 : Shape::threads * Shape::lanes);
+    constexpr std::int64_t rows_per_team = Kernel::rows_per_team;
+    Kernel kernel{context.arguments};
+    for (; kernel.arguments.first_row < context.problem().rows;
+         kernel.arguments.first_row += max_teams * rows_per_team) {
+      const std::int64_t rows = context.problem().rows - kernel.arguments.first_row;
+      const std::int64_t teams = std::min(divide_up(rows, rows_per_team), max_teams);
+      PolicyOf<Exec, Shape> policy(context.exec, static_cast<int>(teams), Shape::threads,
+                                   Shape::lanes);
+      policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(context.problem().columns)));
+      Kokkos::parallel_for(kernel_label<operation>(algorithm), policy, kernel);
+    }
+  }
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
