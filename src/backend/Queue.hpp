@@ -30,6 +30,24 @@ template <>
 inline constexpr bool is_synchronous<Kokkos::Threads> = true;
 #endif
 
+/// The handle that an instance of Exec can be made of; void where there is none.
+template <class Exec>
+struct StreamOf {
+  using type = void;
+};
+#if defined(KOKKOS_ENABLE_CUDA)
+template <>
+struct StreamOf<Kokkos::Cuda> {
+  using type = cudaStream_t;
+};
+#endif
+#if defined(KOKKOS_ENABLE_HIP)
+template <>
+struct StreamOf<Kokkos::HIP> {
+  using type = hipStream_t;
+};
+#endif
+
 /// Equal for launches that run one after another, different for all others.
 struct QueueId {
   int device = 0;

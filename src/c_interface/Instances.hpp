@@ -19,24 +19,6 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The handle that an instance of Exec can be made of; void where there is none.
-template <class Exec>
-struct StreamOf {
-  using type = void;
-};
-#ifdef KOKKOS_ENABLE_CUDA
-template <>
-struct StreamOf<Kokkos::Cuda> {
-  using type = cudaStream_t;
-};
-#endif
-#ifdef KOKKOS_ENABLE_HIP
-template <>
-struct StreamOf<Kokkos::HIP> {
-  using type = hipStream_t;
-};
-#endif
-
 template <class Exec>
 inline constexpr bool has_streams = !std::is_void_v<typename StreamOf<Exec>::type>;
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <dispatch/Shapes.hpp>
+#include <launch/ClusterLaunch.hpp>
 #include <launch/HostLaunch.hpp>
 #include <launch/SplitLaunch.hpp>
 #include <launch/TeamLaunch.hpp>
@@ -18,14 +19,11 @@
 #include <schedules/Online.hpp>
 #include <schedules/Packed.hpp>
 #include <schedules/Subgroup.hpp>
+#include <schedules/cluster/ClusterKernel.hpp>
 #include <schedules/split/Split.hpp>
 #include <schedules/split/SplitColumn.hpp>
 #include <span>
 #include <type_traits>
-#if defined(KOKKOS_ENABLE_CUDA)
-#include <launch/ClusterLaunch.hpp>
-#include <schedules/cluster/ClusterKernel.hpp>
-#endif
 
 namespace KokkosSoftmax::Impl {
 
@@ -158,11 +156,10 @@ class KernelRegistry {
   /// What Kokkos has no policy for.
   template <class... InRule>
   static constexpr auto of_clusters([[maybe_unused]] ShapeList<InRule...> list) {
-#if defined(KOKKOS_ENABLE_CUDA)
-    return of_held<Algorithm::cluster, ClusterLaunch, ClusterKernel>(list);
-#else
-    return std::array<Entry, 0>{};
-#endif
+    if constexpr (is_cuda<Exec>)
+      return of_held<Algorithm::cluster, ClusterLaunch, ClusterKernel>(list);
+    else
+      return std::array<Entry, 0>{};
   }
 
   static constexpr auto of_host() {

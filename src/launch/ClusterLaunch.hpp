@@ -6,58 +6,22 @@
 /// The launch of a kernel in clusters of thread blocks, which Kokkos has no policy for.
 
 #include <algorithm>
-#include <backend/Device.hpp>
 #include <backend/DivideUp.hpp>
 #include <launch/Labels.hpp>
 #include <launch/LaunchContext.hpp>
-#include <schedules/cluster/ClusterMember.hpp>
+#include <schedules/cluster/ClusterDevice.hpp>
 #include <schedules/cluster/ClusterPlan.hpp>
-#include <stdexcept>
+#include <string>
 
 namespace KokkosSoftmax::Impl {
-
-// A parameter that stays in constant memory whatever is done with its address.
-#if defined(__NVCC__)
-#define KOKKOSSOFTMAX_IMPL_GRID_CONSTANT __grid_constant__
-#else  // clang before 20 doesn't know it
-#define KOKKOSSOFTMAX_IMPL_GRID_CONSTANT
-#endif
-
-/// Empty where it is compiled for a GPU without clusters; nobody launches it there.
-template <class Kernel>
-__global__ void __launch_bounds__(Kernel::team_lanes, Kernel::min_teams)
-    run_in_clusters([[maybe_unused]] const KOKKOSSOFTMAX_IMPL_GRID_CONSTANT Kernel kernel,
-                    [[maybe_unused]] int scratch_bytes) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  extern __shared__ __align__(16) unsigned char scratch[];
-  kernel(ClusterMember(scratch, scratch_bytes));
-#endif
-}
-
-/// A launch of so many clusters of so many teams, on an instance's stream.
-struct ClusterConfig {
-  cudaLaunchConfig_t config{};
-  cudaLaunchAttribute size{};
-
-  ClusterConfig(const Kokkos::Cuda& exec, dim3 team, int clusters, int teams, int scratch_bytes) {
-    size.id = cudaLaunchAttributeClusterDimension;
-    size.val.clusterDim = {static_cast<unsigned>(teams), 1, 1};
-    config.gridDim = dim3(static_cast<unsigned>(clusters * teams));
-    config.blockDim = team;
-    config.dynamicSmemBytes = static_cast<std::size_t>(scratch_bytes);
-    config.stream = exec.cuda_stream();
-    config.attrs = &size;
-    config.numAttrs = teams > 1 ? 1 : 0;  // one is a thread block as any other
-  }
-  ClusterConfig(const ClusterConfig&) = delete;  // it points into itself
-  ClusterConfig& operator=(const ClusterConfig&) = delete;
-};
 
 /// How a kernel with the constants of a Shape is launched in clusters.
 template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
 struct ClusterLaunch {
+  using Device = ClusterDevice<Kernel, Shape>;
+
   static bool fits_device(const LaunchContext<Exec, V>& context) {
-    const ClusterLimits& limits = device_limits(context.exec);
+    const ClusterLimits& limits = Device::limits(context.exec);
     return !context.options.reproducible && limits.max_teams > 0 &&
            fits_cluster(cluster_problem(context), limits);
   }
@@ -67,7 +31,7 @@ struct ClusterLaunch {
   /// One launch, or several where there are more teams than a launch can have.
   static void launch(const LaunchContext<Exec, V>& context) {
     const ClusterPlan plan =
-        make_cluster_plan(cluster_problem(context), device_limits(context.exec));
+        make_cluster_plan(cluster_problem(context), Device::limits(context.exec));
     const auto scratch = static_cast<int>(Kernel::scratch_bytes(plan.chunks_per_team));
     const std::int64_t max_clusters = (std::int64_t(1) << 30) / plan.teams;
     Kernel kernel{context.arguments, plan.chunks_per_team};
@@ -75,79 +39,17 @@ struct ClusterLaunch {
          kernel.arguments.first_row += max_clusters) {
       const std::int64_t rows = context.problem().rows - kernel.arguments.first_row;
       const auto clusters = static_cast<int>(std::min(rows, max_clusters));
-      const ClusterConfig cluster(context.exec, team, clusters, plan.teams, scratch);
-      const LabelledKernel label(context.exec, kernel_label<operation>(algorithm));
-      throw_if_failed(
-          cudaLaunchKernelEx(&cluster.config, run_in_clusters<Kernel>, kernel, scratch));
+      const std::string& name = kernel_label<operation>(algorithm);
+      const LabelledKernel label(context.exec, name);
+      Device::launch(context.exec, name, clusters, plan.teams, scratch, kernel);
     }
   }
 
  private:
-  static constexpr dim3 team{Shape::lanes, Shape::threads, 1};
-
   static ClusterProblem cluster_problem(const LaunchContext<Exec, V>& context) {
     const std::int64_t chunks = divide_up(context.problem().columns, Shape::width);
     return {.row_chunks = std::max<std::int64_t>(1, chunks),
             .chunk_bytes = Shape::width * static_cast<int>(sizeof(typename V::X))};
-  }
-
-  /// Asked once for a kernel and a device, as it takes longer than a launch. The device has become
-  /// the thread's, as it does where Kokkos launches.
-  static const ClusterLimits& device_limits(const Exec& exec) {
-    static PerDevice<ClusterLimits> limits;
-    cudaSetDevice(exec.cuda_device());
-    return limits.of(exec, [&] { return ask_device(exec); });
-  }
-
-  static ClusterLimits ask_device(const Exec& exec) {
-    const cudaDeviceProp& device = device_properties(exec);
-    const auto kernel = run_in_clusters<Kernel>;
-    cudaFuncAttributes compiled{};
-    if (device.major < 9 || !works(cudaFuncGetAttributes(&compiled, kernel)) ||
-        compiled.ptxVersion < 90)
-      return {};
-    const int scratch = scratch_per_cluster_team(device, Shape::min_teams);
-    if (!works(
-            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, scratch)) ||
-        !works(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)))
-      return {};
-    const auto chunks_in = [&](double part) {
-      return Kernel::most_chunks(static_cast<int>(scratch * part));
-    };
-    ClusterLimits limits{.max_chunks = chunks_in(1),
-                         .comfortable_chunks = chunks_in(Kernel::Share::comfortable_part),
-                         .roomy_chunks = chunks_in(Kernel::Share::roomy_part)};
-    for (int teams = 1; teams <= Kernel::max_teams; ++teams) {
-      limits.resident[teams] = resident_clusters(exec, teams, scratch);
-      if (limits.resident[teams] > 0) limits.max_teams = teams;
-    }
-    return limits;
-  }
-
-  static int resident_clusters(const Exec& exec, int teams, int scratch) {
-    const auto kernel = run_in_clusters<Kernel>;
-    int resident = 0;
-    if (teams == 1) {  // for which the other function gives 0
-      const bool known = works(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-          &resident, kernel, Kernel::team_lanes, static_cast<std::size_t>(scratch)));
-      return known ? resident * device_properties(exec).multiProcessorCount : 0;
-    }
-    const ClusterConfig cluster(exec, team, 1, teams, scratch);
-    return works(cudaOccupancyMaxActiveClusters(&resident, kernel, &cluster.config)) ? resident : 0;
-  }
-
-  /// Forgets an error.
-  static bool works(cudaError_t error) {
-    if (error != cudaSuccess) cudaGetLastError();
-    return error == cudaSuccess;
-  }
-
-  static void throw_if_failed(cudaError_t error) {
-    if (error == cudaSuccess) return;
-    cudaGetLastError();
-    throw std::runtime_error("KokkosSoftmax: " + kernel_label<operation>(algorithm) +
-                             " can't be launched (" + cudaGetErrorString(error) +
-                             "): use Algorithm::automatic on a working device");
   }
 };
 

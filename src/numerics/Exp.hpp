@@ -9,28 +9,12 @@
 /// enough: ExpForSum.hpp, ExpHalf.hpp.
 
 #include <Kokkos_Core.hpp>
+#include <backend/Intrinsics.hpp>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
 
-#if defined(__FAST_MATH__)
-#error \
-    "KokkosSoftmax: -ffast-math breaks infinities, NaN and compensated sums: build src/ without it"
-#endif
-
 namespace KokkosSoftmax::Impl {
-
-/// a * b + c, in one rounding where the machine has an instruction for that. (A call to std::fma
-/// without one is emulated, a hundred times slower; nothing below depends on the single rounding.)
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T multiply_add(T a, T b, T c) {
-  KOKKOS_IF_ON_DEVICE((return Kokkos::fma(a, b, c);))
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
-  KOKKOS_IF_ON_HOST((return std::fma(a, b, c);))
-#else
-  KOKKOS_IF_ON_HOST((return a * b + c;))
-#endif
-}
 
 /// A polynomial of x by Horner's scheme, the highest power's coefficient first.
 template <class T, class... Lower>
@@ -49,27 +33,8 @@ KOKKOS_FORCEINLINE_FUNCTION T larger(T a, T b) {
   return a < b ? b : a;
 }
 
-/// For a number or a pointer that a GPU's compiler should know nothing about.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION void make_opaque([[maybe_unused]] T& value) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (std::is_same_v<T, double>) asm("" : "+d"(value));
-  if constexpr (std::is_same_v<T, std::uint32_t>) asm("" : "+r"(value));
-  if constexpr (std::is_pointer_v<T>) asm("" : "+l"(value));
-#endif
-}
-
-/// 2^x in the one instruction that GPUs have for it, to two units of 2^-23; results below the
-/// normal numbers may come out as 0.
-KOKKOS_FORCEINLINE_FUNCTION float fast_exp2(float x) {
-#if defined(__CUDA_ARCH__)
-  float power;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
-  return power;
-#else
-  return Kokkos::exp2(x);
-#endif
-}
+using Intrinsics::fast_exp2;
+using Intrinsics::make_opaque;
 
 /// exp(x) = 2^n exp(r), n = round(x log2(e)), r = x - n ln(2), |r| <= ln(2) / 2 (Cody and Waite,
 /// Software Manual for the Elementary Functions, 1980). ln(2) is split in two: n * ln2_high is

@@ -12,18 +12,14 @@ namespace KokkosSoftmax::Impl {
 /// d, or -704 or a bit less where d is below that, so that exp(d) is a normal number. NaN stays
 /// NaN.
 KOKKOS_FORCEINLINE_FUNCTION double not_below_normal_exp(double d) {
-#if defined(__CUDA_ARCH__)
   // On the upper halves, in two instructions that aren't of double precision. As unsigned numbers
   // they are the larger the lower d is, up to -inf; what is added takes NaN with a sign, which lies
   // behind, to the smallest ones.
-  constexpr unsigned from_nan_to_end = 0x00080000u;
-  constexpr unsigned least = 0xc0860000u;  // -704
-  const unsigned high = static_cast<unsigned>(__double2hiint(d)) + from_nan_to_end;
-  const unsigned kept = high < least + from_nan_to_end ? high : least + from_nan_to_end;
-  return __hiloint2double(static_cast<int>(kept - from_nan_to_end), __double2loint(d));
-#else
-  return d < -704.0 ? -704.0 : d;
-#endif
+  constexpr std::uint32_t from_nan_to_end = 0x00080000u;
+  constexpr std::uint32_t least = 0xc0860000u;  // -704
+  const std::uint32_t high = Intrinsics::upper_word(d) + from_nan_to_end;
+  const std::uint32_t kept = high < least + from_nan_to_end ? high : least + from_nan_to_end;
+  return Intrinsics::of_words(kept - from_nan_to_end, Intrinsics::lower_word(d));
 }
 
 /// sum + exp(d) for a double d <= 4 on a GPU, where sums are limited by the issue of instructions

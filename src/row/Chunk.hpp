@@ -6,34 +6,10 @@
 /// Chunks: neighbouring entries that a thread moves in one load or store.
 
 #include <Kokkos_Core.hpp>
+#include <backend/Intrinsics.hpp>
+#include <backend/Unroll.hpp>
 #include <cstdint>
 #include <type_traits>
-
-// Only fully unrolled loops let a compiler keep an array in registers.
-#if defined(__CUDA_ARCH__) || defined(__HIPCC__) || defined(__clang__)
-#define KOKKOSSOFTMAX_IMPL_UNROLL _Pragma("unroll")
-#elif defined(__GNUC__) && !defined(__CUDACC__)
-#define KOKKOSSOFTMAX_IMPL_UNROLL _Pragma("GCC unroll 128")
-#else
-#define KOKKOSSOFTMAX_IMPL_UNROLL
-#endif
-
-// The same for a loop that can be left: clang for a host warns that it wasn't unrolled, and there
-// that does no harm.
-#if defined(__clang__) && !defined(__CUDACC__) && !defined(__HIPCC__) && \
-    !defined(SYCL_LANGUAGE_VERSION)
-#define KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK
-#else
-#define KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK KOKKOSSOFTMAX_IMPL_UNROLL
-#endif
-
-// For a loop over what is in scratch, beside a tile in registers, of which more at one time would
-// leave too few.
-#if defined(__CUDA_ARCH__)
-#define KOKKOSSOFTMAX_IMPL_UNROLL_TWICE _Pragma("unroll 2")
-#else
-#define KOKKOSSOFTMAX_IMPL_UNROLL_TWICE
-#endif
 
 namespace KokkosSoftmax::Impl {
 
@@ -57,16 +33,10 @@ struct alignas(sizeof(T) * chunk_alignment<T>(width)) Chunk {
 /// by no rule that could be found, above all where entries have two bytes.
 template <class T, int width>
 KOKKOS_FORCEINLINE_FUNCTION void store_whole(Chunk<T, width>* to, const Chunk<T, width>& chunk) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (sizeof(chunk) == sizeof(uint4)) {
-    const auto words = Kokkos::bit_cast<uint4>(chunk);
-    asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(__cvta_generic_to_global(to)),
-                 "r"(words.x), "r"(words.y), "r"(words.z), "r"(words.w)
-                 : "memory");
-    return;
-  }
-#endif
-  *to = chunk;
+  if constexpr (Intrinsics::has_whole_moves && sizeof(chunk) == sizeof(Intrinsics::Words<4>))
+    Intrinsics::store_global(to, Kokkos::bit_cast<Intrinsics::Words<4>>(chunk));
+  else
+    *to = chunk;
 }
 
 /// *from in a device's scratch, in one load, for the same reason.
@@ -74,20 +44,10 @@ template <int width>
 KOKKOS_FORCEINLINE_FUNCTION Chunk<std::uint32_t, width> load_whole(
     const Chunk<std::uint32_t, width>* from) {
   static_assert(width == 2 || width == 4);
-#if defined(__CUDA_ARCH__)
-  const auto there = static_cast<std::uint32_t>(__cvta_generic_to_shared(from));
-  Chunk<std::uint32_t, width> chunk;
-  auto& word = chunk.entry;
-  if constexpr (width == 4)
-    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(word[0]), "=r"(word[1]), "=r"(word[2]), "=r"(word[3])
-                 : "r"(there));
+  if constexpr (Intrinsics::has_whole_moves)
+    return Kokkos::bit_cast<Chunk<std::uint32_t, width>>(Intrinsics::load_scratch<width>(from));
   else
-    asm volatile("ld.shared.v2.b32 {%0, %1}, [%2];" : "=r"(word[0]), "=r"(word[1]) : "r"(there));
-  return chunk;
-#else
-  return *from;
-#endif
+    return *from;
 }
 
 /// A chunk on its way from memory, before it is computed with: entries of two bytes are kept in

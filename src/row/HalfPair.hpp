@@ -18,21 +18,16 @@ inline constexpr HalfPair both_signs = 0x80008000u;
 /// The larger of the two firsts, and of the two seconds; those of `a` where b has NaN.
 template <class X>
 KOKKOS_FORCEINLINE_FUNCTION HalfPair larger_of_pairs(HalfPair a, HalfPair b) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-  HalfPair larger;
-  if constexpr (std::is_same_v<X, Kokkos::Experimental::bhalf_t>)
-    asm("max.bf16x2 %0, %1, %2;" : "=r"(larger) : "r"(a), "r"(b));
-  else
-    asm("max.f16x2 %0, %1, %2;" : "=r"(larger) : "r"(a), "r"(b));
-  return larger;
-#else
-  float of_a[2], of_b[2];
-  widen<X, 2>(RawChunk<X, 2>{{a}}, of_a);
-  widen<X, 2>(RawChunk<X, 2>{{b}}, of_b);
-  const HalfPair first = (of_a[0] < of_b[0] ? b : a) & 0xffffu;
-  const HalfPair second = (of_a[1] < of_b[1] ? b : a) & 0xffff0000u;
-  return first | second;
-#endif
+  if constexpr (Intrinsics::has_half_pair_max) {
+    return Intrinsics::half_pair_max<X>(a, b);
+  } else {
+    float of_a[2], of_b[2];
+    widen<X, 2>(RawChunk<X, 2>{{a}}, of_a);
+    widen<X, 2>(RawChunk<X, 2>{{b}}, of_b);
+    const HalfPair first = (of_a[0] < of_b[0] ? b : a) & 0xffffu;
+    const HalfPair second = (of_a[1] < of_b[1] ? b : a) & 0xffff0000u;
+    return first | second;
+  }
 }
 
 /// The larger of its two entries.

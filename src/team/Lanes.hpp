@@ -8,8 +8,6 @@
 /// variables that GPUs keep in registers, outside of any ThreadVectorRange. Where the vector length
 /// is 1 (host) that is plain code.
 ///
-/// Beside clusters/, instructions in Exp.hpp, ExpForSum.hpp and HalfPair.hpp, and loads and stores
-/// in Chunk.hpp, this is also the only file with backend code.
 /// Kokkos::parallel_reduce(ThreadVectorRange) does what `max_over_lanes` and `sum_over_lanes` do,
 /// but doesn't know the vector length at compile time: on CUDA it takes some hundred instructions
 /// (two integer divisions for the lanes' mask, a rolled loop of guarded shuffles, a broadcast)
@@ -24,12 +22,11 @@ template <int lanes, class Member>
 KOKKOS_FORCEINLINE_FUNCTION int lane_number([[maybe_unused]] const Member& member) {
   int number = 0;
   if constexpr (lanes > 1) {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-    number = static_cast<int>(threadIdx.x);
-#else
-    Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, lanes),
-                         [&](int lane) { number = lane; });
-#endif
+    if constexpr (Intrinsics::has_shuffles)
+      number = Intrinsics::lane_number();
+    else
+      Kokkos::parallel_for(Kokkos::ThreadVectorRange(member, lanes),
+                           [&](int lane) { number = lane; });
   }
   return number;
 }
@@ -61,18 +58,15 @@ template <int lanes, class Reducer, class T, class Member, class Combine>
 KOKKOS_FORCEINLINE_FUNCTION T combine_over_lanes([[maybe_unused]] const Member& member, T value,
                                                  [[maybe_unused]] const Combine& combine) {
   if constexpr (lanes > 1) {
-#if defined(__CUDA_ARCH__)
-    for (int distance = lanes / 2; distance > 0; distance /= 2)
-      value = combine(value, __shfl_xor_sync(0xffffffffu, value, distance));
-#elif defined(__HIP_DEVICE_COMPILE__)
-    for (int distance = lanes / 2; distance > 0; distance /= 2)
-      value = combine(value, __shfl_xor(value, distance));
-#else
-    const T mine = value;
-    Kokkos::parallel_reduce(
-        Kokkos::ThreadVectorRange(member, lanes),
-        [&](int, T& result) { result = combine(result, mine); }, Reducer(value));
-#endif
+    if constexpr (Intrinsics::has_shuffles) {
+      for (int distance = lanes / 2; distance > 0; distance /= 2)
+        value = combine(value, Intrinsics::shuffle_xor(value, distance));
+    } else {
+      const T mine = value;
+      Kokkos::parallel_reduce(
+          Kokkos::ThreadVectorRange(member, lanes),
+          [&](int, T& result) { result = combine(result, mine); }, Reducer(value));
+    }
   }
   return value;
 }

@@ -10,7 +10,11 @@
 namespace KokkosSoftmax::Impl {
 
 /// A row in the registers and the shared memory of the teams of a cluster: each holds its share and
-/// sends its state to all others.
+/// sends its state to all others. For CUDA alone.
+template <class Exec, class V, Operation operation, class Shape>
+struct ClusterKernel;
+
+#if defined(KOKKOS_ENABLE_CUDA)
 template <class Exec, class V, Operation operation, class Shape>
 struct ClusterKernel {
   using T = typename V::Compute;
@@ -77,6 +81,7 @@ struct ClusterKernel {
     return merge_over_lanes<max_teams>(member, part);
   }
 };
+#endif
 
 }  // namespace KokkosSoftmax::Impl
 

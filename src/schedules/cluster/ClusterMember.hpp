@@ -4,6 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#if defined(KOKKOS_ENABLE_CUDA)
 namespace KokkosSoftmax::Impl {
 
 /// A team that is one of a cluster: thread blocks that the GPU starts together, on neighbouring
@@ -74,5 +75,6 @@ class ClusterMember {
 };
 
 }  // namespace KokkosSoftmax::Impl
+#endif
 
 #endif

@@ -7,6 +7,7 @@
 #include <schedules/cluster/ClusterMember.hpp>
 #include <schedules/cluster/ClusterPlan.hpp>
 
+#if defined(KOKKOS_ENABLE_CUDA)
 namespace KokkosSoftmax::Impl {
 
 /// The states of a cluster's teams, each sent to all: one object in the shared memory of each team,
@@ -93,5 +94,6 @@ class StateExchange {
 };
 
 }  // namespace KokkosSoftmax::Impl
+#endif
 
 #endif
