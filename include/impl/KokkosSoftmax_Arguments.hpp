@@ -41,7 +41,9 @@ inline constexpr bool is_accessible_from =
       KokkosSoftmax::Impl::have_kernels<typename X::non_const_value_type, typename Y::value_type>, \
       "KokkosSoftmax::" function ": the value types of x and " y_name                              \
       " must be float and float, double and double, half_t and half_t, half_t and "                \
-      "float, bhalf_t and bhalf_t, or bhalf_t and float, that of " y_name " without const");       \
+      "float, bhalf_t and bhalf_t, or bhalf_t and float, that of " y_name                          \
+      " without const, and the library must be built for them (KokkosSoftmax_VALUE_TYPES "         \
+      "was " KOKKOSSOFTMAX_IMPL_VALUE_TYPES ")");                                                  \
   static_assert(KokkosSoftmax::Impl::is_accessible_from<Exec, X>,                                  \
                 "KokkosSoftmax::" function ": the memory of x is not accessible from exec");       \
   static_assert(KokkosSoftmax::Impl::is_accessible_from<Exec, Y>,                                  \

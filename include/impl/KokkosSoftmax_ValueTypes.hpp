@@ -3,6 +3,7 @@
 #define KOKKOSSOFTMAX_IMPL_VALUETYPES_HPP
 
 #include <Kokkos_Core.hpp>
+#include <impl/KokkosSoftmax_CompiledTypes.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -18,40 +19,13 @@ struct ValueTypesOf {
   using Compute = T;
 };
 
-template <>
-struct ValueTypes<float> : ValueTypesOf<float, float, float> {
-  static constexpr const char* name = "float";
-};
-template <>
-struct ValueTypes<double> : ValueTypesOf<double, double, double> {
-  static constexpr const char* name = "double";
-};
-
-// Where no backend has them, Kokkos' half types are other names of float.
-#if !KOKKOS_HALF_T_IS_FLOAT
-template <>
-struct ValueTypes<Kokkos::Experimental::half_t>
-    : ValueTypesOf<Kokkos::Experimental::half_t, Kokkos::Experimental::half_t, float> {
-  static constexpr const char* name = "half";
-};
-template <>
-struct ValueTypes<Kokkos::Experimental::half_t, float>
-    : ValueTypesOf<Kokkos::Experimental::half_t, float, float> {
-  static constexpr const char* name = "half_float";
-};
-#endif
-#if !KOKKOS_BHALF_T_IS_FLOAT
-template <>
-struct ValueTypes<Kokkos::Experimental::bhalf_t>
-    : ValueTypesOf<Kokkos::Experimental::bhalf_t, Kokkos::Experimental::bhalf_t, float> {
-  static constexpr const char* name = "bhalf";
-};
-template <>
-struct ValueTypes<Kokkos::Experimental::bhalf_t, float>
-    : ValueTypesOf<Kokkos::Experimental::bhalf_t, float, float> {
-  static constexpr const char* name = "bhalf_float";
-};
-#endif
+#define KOKKOSSOFTMAX_IMPL_DEFINE_VALUE_TYPES(Tx, Ty, T, types) \
+  template <>                                                   \
+  struct ValueTypes<Tx, Ty> : ValueTypesOf<Tx, Ty, T> {         \
+    static constexpr const char* name = #types;                 \
+  };
+KOKKOSSOFTMAX_IMPL_FOR_EACH_VALUE_TYPES(KOKKOSSOFTMAX_IMPL_DEFINE_VALUE_TYPES)
+#undef KOKKOSSOFTMAX_IMPL_DEFINE_VALUE_TYPES
 
 template <class Tx, class Ty>
 inline constexpr bool have_kernels = requires {

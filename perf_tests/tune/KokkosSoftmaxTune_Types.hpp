@@ -15,17 +15,9 @@ namespace KokkosSoftmaxTune {
 /// Calls function(V()) with the ValueTypes of each pair.
 template <class Function>
 void for_each_types(const Function& function) {
-  using KokkosSoftmax::Impl::ValueTypes;
-  function(ValueTypes<float>());
-  function(ValueTypes<double>());
-#if !KOKKOS_HALF_T_IS_FLOAT
-  function(ValueTypes<Kokkos::Experimental::half_t>());
-  function(ValueTypes<Kokkos::Experimental::half_t, float>());
-#endif
-#if !KOKKOS_BHALF_T_IS_FLOAT
-  function(ValueTypes<Kokkos::Experimental::bhalf_t>());
-  function(ValueTypes<Kokkos::Experimental::bhalf_t, float>());
-#endif
+#define KOKKOSSOFTMAXTUNE_CALL(X, Y, T, name) function(KokkosSoftmax::Impl::ValueTypes<X, Y>());
+  KOKKOSSOFTMAX_IMPL_FOR_EACH_VALUE_TYPES(KOKKOSSOFTMAXTUNE_CALL)
+#undef KOKKOSSOFTMAXTUNE_CALL
 }
 
 /// Calls function(V()) with the ValueTypes of a name.

@@ -17,10 +17,22 @@ struct ValueType {
   static constexpr int code = code_;
   using type = Value;
 };
-using Float = ValueType<KOKKOSSOFTMAX_FLOAT, float>;
-using Double = ValueType<KOKKOSSOFTMAX_DOUBLE, double>;
-using Half = ValueType<KOKKOSSOFTMAX_HALF, Kokkos::Experimental::half_t>;
-using Bfloat16 = ValueType<KOKKOSSOFTMAX_BFLOAT16, Kokkos::Experimental::bhalf_t>;
+template <class T>
+struct ValueTypeOf;
+template <>
+struct ValueTypeOf<float> : ValueType<KOKKOSSOFTMAX_FLOAT, float> {};
+template <>
+struct ValueTypeOf<double> : ValueType<KOKKOSSOFTMAX_DOUBLE, double> {};
+#if !KOKKOS_HALF_T_IS_FLOAT
+template <>
+struct ValueTypeOf<Kokkos::Experimental::half_t>
+    : ValueType<KOKKOSSOFTMAX_HALF, Kokkos::Experimental::half_t> {};
+#endif
+#if !KOKKOS_BHALF_T_IS_FLOAT
+template <>
+struct ValueTypeOf<Kokkos::Experimental::bhalf_t>
+    : ValueType<KOKKOSSOFTMAX_BFLOAT16, Kokkos::Experimental::bhalf_t> {};
+#endif
 
 template <class X, class Y>
 struct TypePair {
@@ -29,16 +41,18 @@ struct TypePair {
 };
 template <class... Pairs>
 struct TypePairs {};
+template <class... A, class... B>
+constexpr TypePairs<A..., B...> operator+(TypePairs<A...>, TypePairs<B...>) {
+  return {};
+}
 
 /// The types of x and y that the library has kernels for.
-using SupportedTypes = TypePairs<
-#if !KOKKOS_HALF_T_IS_FLOAT
-    TypePair<Half, Half>, TypePair<Half, Float>,
-#endif
-#if !KOKKOS_BHALF_T_IS_FLOAT
-    TypePair<Bfloat16, Bfloat16>, TypePair<Bfloat16, Float>,
-#endif
-    TypePair<Float, Float>, TypePair<Double, Double>>;
+#define KOKKOSSOFTMAX_IMPL_PLUS_PAIR(X, Y, T, name)      \
+  +TypePairs<TypePair<ValueTypeOf<X>, ValueTypeOf<Y>>> { \
+  }
+using SupportedTypes = decltype(TypePairs<> {
+} KOKKOSSOFTMAX_IMPL_FOR_EACH_VALUE_TYPES(KOKKOSSOFTMAX_IMPL_PLUS_PAIR));
+#undef KOKKOSSOFTMAX_IMPL_PLUS_PAIR
 
 constexpr const char* type_name(int type) {
   switch (type) {

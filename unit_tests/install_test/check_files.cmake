@@ -6,7 +6,7 @@ cmake_minimum_required(VERSION 3.22)
 set(package "${LIBDIR}/cmake/KokkosSoftmax")
 file(GLOB_RECURSE headers RELATIVE "${SOURCE}/include" "${SOURCE}/include/*.hpp" "${SOURCE}/include/*.h")
 list(TRANSFORM headers PREPEND "${INCLUDEDIR}/")
-foreach(file IN LISTS headers ITEMS "${INCLUDEDIR}/KokkosSoftmax_Version.hpp"
+foreach(file IN LISTS headers ITEMS "${INCLUDEDIR}/KokkosSoftmax_Version.hpp" "${INCLUDEDIR}/impl/KokkosSoftmax_CompiledTypes.hpp"
     "${package}/KokkosSoftmaxConfig.cmake" "${package}/KokkosSoftmaxConfigVersion.cmake"
     "${package}/KokkosSoftmaxTargets.cmake" "${package}/KokkosSoftmaxUsers.cmake" "${LIBDIR}/pkgconfig/kokkossoftmax.pc")
   if(NOT EXISTS "${PREFIX}/${file}")
