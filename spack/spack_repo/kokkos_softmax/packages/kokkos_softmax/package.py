@@ -23,6 +23,13 @@ class KokkosSoftmax(CMakePackage, CudaPackage, ROCmPackage):
     variant("shared", default=True, description="Build a shared library")
     variant("openmp", default=False, description="Ask for a Kokkos with OpenMP")
     variant(
+        "value_types",
+        default="float,double,half,half_float,bhalf,bhalf_float",
+        values=("float", "double", "half", "half_float", "bhalf", "bhalf_float"),
+        multi=True,
+        description="Pairs of value types of x and y to build the library for",
+    )
+    variant(
         "kernels",
         default=False,
         description="Also build and run the example with Kokkos Kernels among the tests",
@@ -182,12 +189,17 @@ class KokkosSoftmax(CMakePackage, CudaPackage, ROCmPackage):
             args.append(self.define("CMAKE_CXX_COMPILER", spec["hip"].hipcc))
         return args
 
+    def _builds_tests(self):
+        """The tests call every pair of value types."""
+        return self.run_tests and len(self.spec.variants["value_types"].value) == 6
+
     def cmake_args(self):
         args = [
             self.define("KokkosSoftmax_BOOTSTRAP", False),
-            self.define("KokkosSoftmax_ENABLE_TESTS", self.run_tests),
-            self.define("KokkosSoftmax_ENABLE_PERF_TESTS", self.run_tests),
+            self.define("KokkosSoftmax_ENABLE_TESTS", self._builds_tests()),
+            self.define("KokkosSoftmax_ENABLE_PERF_TESTS", self._builds_tests()),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
+            self.define_from_variant("KokkosSoftmax_VALUE_TYPES", "value_types"),
             self.define("CMAKE_CXX_STANDARD", self.spec["kokkos"].variants["cxxstd"].value),
             # Whatever is missing is an error, not a download.
             self.define("FETCHCONTENT_FULLY_DISCONNECTED", True),
@@ -205,6 +217,8 @@ class KokkosSoftmax(CMakePackage, CudaPackage, ROCmPackage):
     def test_consumer(self):
         """compile a program that uses the installed library, and run it"""
         spec = self.spec
+        if "double" not in spec.variants["value_types"].value:
+            raise SkipTest("The program calls the library with doubles, which it is not built for")
         args = [
             "-S",
             join_path(self.test_suite.current_test_cache_dir, self.smoke_test),
