@@ -4,17 +4,20 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// How the chunks of a tile lie on the row, and so which loads and stores move them.
+/// How the entries of a row are divided into the chunks of a tile, and so which loads and stores
+/// move them. A chunk is a number (`width`) of neighbouring entries that are moved in one load or
+/// store.
 enum class AccessMode {
   full_tile,        ///< aligned rows that fill the tile to the last entry: no guards
   guarded_vectors,  ///< aligned rows whose length is a multiple of the width: a guard per chunk
-  peeled_vectors,   ///< contiguous x at any address: the entries before the first aligned chunk and
-                    ///< after the last whole chunk are held one per thread; y in any layout
-  dense_rows,       ///< rows stored back to back: chunks run across rows, see PackedKernel
+  peeled_vectors,  ///< contiguous x at any address, y in any layout: the peeled entries (before the
+                   ///< first aligned chunk and after the last whole chunk) are held one per
+                   ///< thread
+  dense_rows,      ///< rows stored back to back: chunks cross row boundaries, see PackedKernel
   vectors_across_rows,  ///< a chunk holds one entry of each of `width` neighbouring rows, and is
                         ///< aligned in each column
-  scalar                ///< any strides, chunks of one entry, the same assignment of entries to
-                        ///< threads at any alignment
+  scalar  ///< any strides, chunks of one entry; entries are assigned to threads in the
+          ///< same way at any alignment
 };
 
 constexpr const char* to_string(AccessMode access) {

@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_BACKEND_DEVICE_HPP
 
 /// \file
-/// The device of an execution space instance. A process can have several: instances of Kokkos::Cuda
-/// can be made of streams of any of them.
+/// The device of an execution space instance, and its properties. A process can use several
+/// devices: instances of Kokkos::Cuda can be made from streams of any of them.
 
 #include <Kokkos_Core.hpp>
 #include <array>
@@ -37,7 +37,7 @@ template <class Exec>
 inline constexpr bool is_hip = false;
 #endif
 
-/// The number of the instance's device; 0 for spaces without numbered devices.
+/// The device number of the instance; 0 for spaces whose devices have no numbers.
 template <class Exec>
 int device_number([[maybe_unused]] const Exec& exec) {
   if constexpr (is_cuda<Exec>)
@@ -48,11 +48,12 @@ int device_number([[maybe_unused]] const Exec& exec) {
     return 0;
 }
 
-/// A value per device, computed once for each, when it is first asked for.
+/// One value per device, computed when the value for the device is first requested.
 template <class Value>
 class PerDevice {
  public:
-  /// \throws std::runtime_error for a device beyond those that there is room for
+  /// Returns the value for the device of `exec`. Calls compute() if there is no value yet.
+  /// \throws std::runtime_error if the number of the device is max_devices or larger
   template <class Exec, class Compute>
   const Value& of(const Exec& exec, const Compute& compute) {
     const auto device = static_cast<std::size_t>(device_number(exec));
@@ -85,8 +86,8 @@ class PerDevice {
 };
 
 #if defined(KOKKOS_ENABLE_CUDA)
-/// Of the instance's device. Kokkos' own cuda_device_prop() is that of the device which Kokkos was
-/// initialized with.
+/// The properties of the instance's device. Kokkos' own cuda_device_prop() describes the device
+/// that Kokkos was initialized with.
 inline const cudaDeviceProp& device_properties(const Kokkos::Cuda& exec) {
   static PerDevice<cudaDeviceProp> properties;
   return properties.of(exec, [&] {

@@ -7,8 +7,9 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The parts of `size` or less that `all` falls into; neither is negative. In the wider of the two
-/// types, as kernels count in 32 bits where they can.
+/// all / size, rounded up: the number of parts of at most `size` into which `all` can be divided.
+/// Neither argument may be negative. The result has the wider of the two types because kernels
+/// count in 32 bits where they can.
 template <class A, class B>
 KOKKOS_FUNCTION constexpr std::common_type_t<A, B> divide_up(A all, B size) {
   return (all + size - 1) / size;

@@ -8,8 +8,9 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Has `hook` called when Kokkos is finalized. The library pushes all of its hooks through here:
-/// Kokkos::push_finalize_hook isn't safe to be called by two threads at one time.
+/// Registers `hook`, which is called when Kokkos is finalized. The library registers all of its
+/// hooks through this function because two threads must not call Kokkos::push_finalize_hook at the
+/// same time.
 inline void push_finalize_hook(std::function<void()> hook) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);

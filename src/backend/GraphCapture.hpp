@@ -3,8 +3,9 @@
 #define KOKKOSSOFTMAX_SRC_BACKEND_GRAPHCAPTURE_HPP
 
 /// \file
-/// Calls that are captured into a graph, to be executed any number of times on any stream, and
-/// memory that belongs to the graph. docs/graphs.md says what holds for users.
+/// Support for calls that are captured into a graph, which can be executed any number of times on
+/// any stream, and for memory that belongs to a graph. docs/graphs.md describes the guarantees to
+/// users.
 
 #include <Kokkos_Core.hpp>
 #include <backend/Device.hpp>
@@ -18,15 +19,16 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Whether memory can be given to a graph that is being captured.
+/// Whether the library can attach memory to a graph that is being captured.
 template <class Exec>
 inline constexpr bool graphs_own_memory = is_cuda<Exec>;
 
 #if defined(KOKKOS_ENABLE_CUDA)
-/// Whether what is enqueued on the stream is captured into a graph in place of being run.
+/// Whether work that is enqueued on the stream is captured into a graph instead of being run.
 inline bool is_captured(cudaStream_t stream) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  // An error says that the legacy stream would meet another stream's capture: it isn't captured.
+  // An error means that `stream` is the legacy stream and that another stream's capture forbids its
+  // use: `stream` itself is not being captured.
   if (cudaStreamIsCapturing(stream, &status) != cudaSuccess) cudaGetLastError();
   return status == cudaStreamCaptureStatusActive;
 }
@@ -39,7 +41,7 @@ inline bool is_captured(hipStream_t stream) {
 }
 #endif
 
-/// The same of an instance.
+/// Whether work that is enqueued on the instance is captured into a graph.
 template <class Exec>
 bool is_capturing([[maybe_unused]] const Exec& exec) {
 #if defined(KOKKOS_ENABLE_CUDA)
@@ -61,7 +63,8 @@ inline void throw_if_capture_failed(cudaError_t error, const char* what) {
       cudaGetErrorString(error) + "): end the capture, and see docs/graphs.md");
 }
 
-/// While it lives, the calling thread may allocate memory, whatever it or another thread captures.
+/// While an object of this class exists, the calling thread may allocate memory, even if this
+/// thread or another one is capturing a stream.
 class AllocationsDuringCapture {
  public:
   AllocationsDuringCapture() { cudaThreadExchangeStreamCaptureMode(&m_mode); }
@@ -73,22 +76,22 @@ class AllocationsDuringCapture {
   cudaStreamCaptureMode m_mode = cudaStreamCaptureModeRelaxed;
 };
 
-/// Memory of captured calls. A block belongs to a graph and all that is made of it until the last
-/// of them is destroyed; then it is kept for another captured call.
+/// The memory of captured calls. A block belongs to a graph and to everything made from the graph
+/// until the last of these is destroyed. Then the block is kept for another captured call.
 class GraphMemory {
  public:
-  /// Never destroyed: graphs may be destroyed after it would be.
+  /// The object is never destroyed, because graphs may be destroyed after static objects.
   static GraphMemory& singleton() {
     static GraphMemory& memory = *new GraphMemory;
     return memory;
   }
 
-  /// A block of zeros for the graph that is being captured on the instance's stream.
+  /// Returns a block of zeros that belongs to the graph being captured on the instance's stream.
   void* block_for(const Kokkos::Cuda& exec, std::size_t bytes) {
     const AllocationsDuringCapture allowed;
     cudaSetDevice(exec.cuda_device());
     Block* const block = take(exec.cuda_device(), bytes);
-    give_to_graph(block, exec.cuda_stream());  // first: from here on it can't leak
+    give_to_graph(block, exec.cuda_stream());  // before the fill: from here on the block can't leak
     fill_with_zeros(*block);
     return block->data;
   }
@@ -120,7 +123,8 @@ class GraphMemory {
     return block.release();
   }
 
-  /// Called by CUDA, where no function of CUDA may be called.
+  /// CUDA calls this function when the block's last owner is destroyed. It must not call functions
+  /// of CUDA.
   static void CUDART_CB take_back(void* block) {
     GraphMemory& memory = singleton();
     const std::lock_guard lock(memory.m_mutex);
@@ -138,7 +142,8 @@ class GraphMemory {
     throw_if_capture_failed(error, "cudaGraphRetainUserObject");
   }
 
-  /// Null where nothing is captured, which the caller's next function refuses.
+  /// The graph that is being captured on the stream, or null if nothing is captured. The caller
+  /// passes it to a function of CUDA that returns an error for null.
   static cudaGraph_t captured_graph(cudaStream_t stream) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
     unsigned long long id = 0;
@@ -151,7 +156,8 @@ class GraphMemory {
     return graph;
   }
 
-  /// At once, and not when the graph is executed: a stream of its own takes no part in captures.
+  /// Fills the block at once, not when the graph is executed: the fill runs on a stream of its own,
+  /// which is not part of any capture.
   static void fill_with_zeros(const Block& block) {
     cudaStream_t stream = nullptr;
     throw_if_capture_failed(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking),
@@ -174,8 +180,8 @@ class GraphMemory {
 
 #endif  // KOKKOS_ENABLE_CUDA
 
-/// Zeroed memory that lives as long as the graph that is being captured on the instance's stream
-/// and all executable graphs that are made of it.
+/// Returns zeroed memory that exists as long as the graph being captured on the instance's stream
+/// and all executable graphs made from that graph.
 template <class Exec>
 void* memory_of_captured_graph([[maybe_unused]] const Exec& exec,
                                [[maybe_unused]] std::size_t bytes) {

@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_BACKEND_HARDWARE_HPP
 
 /// \file
-/// What Kokkos doesn't tell about an execution space, each with a careful guess for spaces that
-/// aren't listed. All of it is asked of the instance's own device.
+/// Properties of an execution space that Kokkos doesn't provide, with a conservative guess for
+/// spaces that are not listed. All of them describe the instance's own device.
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Multiprocessors of a GPU, threads of a host.
+/// The number of multiprocessors of a GPU, or of threads of a host.
 template <class Exec>
 int multiprocessors(const Exec& exec) {
   if constexpr (is_cuda<Exec>)
@@ -27,15 +27,15 @@ int multiprocessors(const Exec& exec) {
     return std::max(1, exec.concurrency() / 1024);
 }
 
-/// Level-0 scratch that a team can have where a multiprocessor is to hold so many of them and
-/// Kokkos gives a team `most` at most. That is taken to be all that a multiprocessor has where
-/// nothing says more.
+/// Bytes of level-0 scratch memory that a team can have if a multiprocessor is to hold `teams`
+/// teams and Kokkos allows a team at most `most` bytes. On spaces for which nothing else is known,
+/// `most` is taken as all the scratch memory of a multiprocessor.
 template <class Exec>
 std::size_t scratch_per_team([[maybe_unused]] const Exec& exec, int teams, int most) {
   const auto limit = static_cast<std::size_t>(most);
   if (is_host_space<Exec> || teams == 0) return limit;
   if constexpr (is_cuda<Exec>) {
-    constexpr std::size_t of_kokkos = 2048;  // beside what a kernel asks for
+    constexpr std::size_t of_kokkos = 2048;  // in addition to what a kernel requests
     const std::size_t share = device_properties(exec).sharedMemPerMultiprocessor / teams;
     return share > of_kokkos ? std::min(limit, share - of_kokkos) : 0;
   }
@@ -43,9 +43,10 @@ std::size_t scratch_per_team([[maybe_unused]] const Exec& exec, int teams, int m
 }
 
 #if defined(KOKKOS_ENABLE_CUDA)
-/// Shared memory of a thread block that isn't launched by Kokkos, which gives a team 40 KiB at
-/// most. 32 KiB of it are left to the first-level cache, through which all loads go: with 28 KiB of
-/// cache instead of 60 rows took a tenth longer on an H200.
+/// Bytes of shared memory for a thread block that is not launched by Kokkos (Kokkos gives a team at
+/// most 40 KiB). 32 KiB of a multiprocessor's shared memory are left to the first-level cache,
+/// because all loads go through that cache: on an H200 rows took a tenth longer with 28 KiB of
+/// cache than with 60 KiB.
 inline int scratch_per_cluster_team(const cudaDeviceProp& device, int teams) {
   constexpr std::size_t of_cache = 32 * 1024;
   const std::size_t share = (device.sharedMemPerMultiprocessor - of_cache) / teams;
@@ -54,10 +55,10 @@ inline int scratch_per_cluster_team(const cudaDeviceProp& device, int teams) {
 }
 #endif
 
-/// Bytes of a cache line of GPUs; some have half of it.
+/// Bytes of a cache line of a GPU. Some GPUs have lines of half this size.
 inline constexpr std::int64_t cache_line = 128;
 
-/// Bytes of the last cache before memory.
+/// Bytes of the last-level cache.
 template <class Exec>
 std::int64_t last_cache_bytes(const Exec& exec) {
   if constexpr (is_cuda<Exec>)
@@ -68,10 +69,12 @@ std::int64_t last_cache_bytes(const Exec& exec) {
     return std::int64_t(8) << 20;
 }
 
-/// The rows that all teams of a multiprocessor have under way where they work on panels of rows.
+/// The number of rows that all teams of a multiprocessor work on at one time if the teams work on
+/// panels (neighbouring strided rows that one team works on at one time).
 inline constexpr int panel_rows_per_multiprocessor = 256;
 
-/// An upper bound of the teams that a launch of a split schedule has, each with `panel` rows.
+/// An upper bound for the number of teams in a launch of a split schedule in which each team works
+/// on `panel` rows at one time.
 template <int panel, class Exec>
 int max_split_teams(const Exec& exec) {
   constexpr int gpu_teams = panel > 1 ? panel_rows_per_multiprocessor / panel : 8;

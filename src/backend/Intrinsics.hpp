@@ -3,17 +3,21 @@
 #define KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_HPP
 
 /// \file
-/// What kernels ask of a processor that neither C++ nor Kokkos offers, one file per backend.
-/// Kernels have no other backend code, except schedules/cluster/. Each file defines, in Intrinsics:
+/// Functions of a processor that neither C++ nor Kokkos offers, with one file per backend. Kernels
+/// have no other backend-specific code, except those in schedules/cluster/. Each file defines, in
+/// the namespace Intrinsics:
 ///
-///   fast_exp2(x)               2^x of a float to two units of 2^-23; 0 for results below the
-///   normal
-///                              numbers is right
-///   make_opaque(value)         the compiler forgets what it knows about a value
-///   upper_word, lower_word, of_words   the halves of a double
-///   has_half_pair_max, half_pair_max<X>(a, b)   the larger of two pairs of half types
-///   has_whole_moves, store_global, load_scratch<words>   moves that the compiler can't divide
-///   has_shuffles, lane_number(), shuffle_xor(value, distance)   the lanes of a vector
+/// - fast_exp2(x): 2^x of a float to two units of 2^-23; results below the smallest normal number
+///   may be 0
+/// - make_opaque(value): makes the compiler forget what it knows about a value
+/// - upper_word(x), lower_word(x), of_words(upper, lower): take a double apart into its upper and
+///   lower 32 bits, and put it together again
+/// - has_half_pair_max, half_pair_max<X>(a, b): the elementwise maximum of two pairs of a half type
+/// - has_whole_moves, store_global(to, words), load_scratch<count>(from): stores and loads that the
+///   compiler can't split into smaller ones
+/// - has_shuffles, lane_number(), shuffle_xor(value, distance): the lanes of a vector
+///
+/// A has_... constant says whether the backend has the functions listed after it.
 
 #include <Kokkos_Core.hpp>
 #include <cmath>
@@ -26,7 +30,7 @@
 
 namespace KokkosSoftmax::Impl::Intrinsics {
 
-/// Neighbouring words that move together.
+/// Neighbouring 32-bit words that are moved in one load or store.
 template <int count>
 struct alignas(count * sizeof(std::uint32_t)) Words {
   std::uint32_t word[count];
@@ -42,8 +46,9 @@ struct alignas(count * sizeof(std::uint32_t)) Words {
 
 namespace KokkosSoftmax::Impl {
 
-/// a * b + c, in one rounding where the machine has an instruction for that. (A call to std::fma
-/// without one is emulated, a hundred times slower; nothing below depends on the single rounding.)
+/// a * b + c, with one rounding if the machine has an instruction for that. (Without such an
+/// instruction std::fma is emulated and a hundred times slower. None of the callers depends on the
+/// single rounding.)
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T multiply_add(T a, T b, T c) {
   KOKKOS_IF_ON_DEVICE((return Kokkos::fma(a, b, c);))

@@ -2,7 +2,8 @@
 #ifndef KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_CUDA_HPP
 #define KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_CUDA_HPP
 
-// Included by Intrinsics.hpp for device code. Instructions: NVIDIA, PTX ISA.
+// Included by Intrinsics.hpp for device code. The instructions are described in NVIDIA's PTX ISA
+// manual.
 
 #include <type_traits>
 

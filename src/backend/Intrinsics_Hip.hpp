@@ -2,7 +2,8 @@
 #ifndef KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_HIP_HPP
 #define KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_HIP_HPP
 
-// Included by Intrinsics_Portable.hpp for device code: the lanes of a vector, which has up to 64.
+// Included by Intrinsics_Portable.hpp for device code. Defines the functions for the lanes of a
+// vector, which can have up to 64 lanes.
 
 namespace KokkosSoftmax::Impl::Intrinsics {
 

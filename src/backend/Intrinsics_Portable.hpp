@@ -2,7 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_PORTABLE_HPP
 #define KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_PORTABLE_HPP
 
-// Included by Intrinsics.hpp for hosts and for devices without a file of their own.
+// Included by Intrinsics.hpp for hosts, and for devices that have no file of their own.
 
 namespace KokkosSoftmax::Impl::Intrinsics {
 
@@ -21,7 +21,8 @@ KOKKOS_FORCEINLINE_FUNCTION double of_words(std::uint32_t upper, std::uint32_t l
   return Kokkos::bit_cast<double>(std::uint64_t(upper) << 32 | lower);
 }
 
-// What isn't there is declared, for the branches that nobody takes.
+// Functions that this backend doesn't have are only declared. They are named in branches that are
+// never taken.
 inline constexpr bool has_half_pair_max = false;
 template <class X>
 std::uint32_t half_pair_max(std::uint32_t, std::uint32_t);

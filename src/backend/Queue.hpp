@@ -3,7 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_BACKEND_QUEUE_HPP
 
 /// \file
-/// Ordered queues: which launches run one after another.
+/// Queues: an id for each ordered queue of launches (a stream), which tells which launches run one
+/// after another.
 
 #include <Kokkos_Core.hpp>
 #include <backend/Device.hpp>
@@ -14,7 +15,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Whether a kernel is done when parallel_for returns: such a space has no queues.
+/// Whether a kernel has finished when parallel_for returns. Such a space has no queues.
 template <class Exec>
 inline constexpr bool is_synchronous = false;
 #if defined(KOKKOS_ENABLE_SERIAL)
@@ -30,7 +31,7 @@ template <>
 inline constexpr bool is_synchronous<Kokkos::Threads> = true;
 #endif
 
-/// The handle that an instance of Exec can be made of; void where there is none.
+/// The type of the stream handle from which an instance of Exec can be made; void if there is none.
 template <class Exec>
 struct StreamOf {
   using type = void;
@@ -48,7 +49,7 @@ struct StreamOf<Kokkos::HIP> {
 };
 #endif
 
-/// Equal for launches that run one after another, different for all others.
+/// Equal for launches that run one after another; different for all other launches.
 struct QueueId {
   int device = 0;
   std::uint64_t queue = 0;
@@ -57,15 +58,16 @@ struct QueueId {
 };
 
 #if defined(KOKKOS_ENABLE_CUDA)
-/// Whether the handle stands for a stream of the calling thread's current device.
+/// Whether the handle denotes a stream of the calling thread's current device, whichever device
+/// that is.
 inline bool is_of_current_device(cudaStream_t stream) {
   return stream == nullptr || stream == cudaStreamPerThread || stream == cudaStreamLegacy;
 }
 
-/// A number that no other stream of the process has had. Not the handle: cudaStreamPerThread is one
-/// handle for a stream per thread, cudaStreamLegacy one for a stream per device, and the handle of
-/// a destroyed stream comes back. Not for a stream that is being captured, whose capture would end
-/// with an error.
+/// A number that no other stream of the process has had. The handle isn't used because
+/// cudaStreamPerThread is one handle for one stream per thread, cudaStreamLegacy is one handle for
+/// one stream per device, and a new stream can get the handle of a destroyed one. Must not be
+/// called for a stream that is being captured: the capture would end with an error.
 inline std::uint64_t stream_number(cudaStream_t stream) {
 #if CUDART_VERSION >= 12000
   unsigned long long number = 0;
@@ -77,8 +79,8 @@ inline std::uint64_t stream_number(cudaStream_t stream) {
   return reinterpret_cast<std::uint64_t>(stream);
 }
 
-/// The calling thread's queue of a stream that has no instance yet. Makes the thread's current
-/// device ready, which a new thread's isn't.
+/// The calling thread's queue for a stream that has no instance yet. Also makes the thread's
+/// current device ready for use, which it isn't yet in a new thread.
 inline QueueId queue_of_stream(cudaStream_t stream) {
   int device = 0;
   if (is_of_current_device(stream)) {
@@ -88,12 +90,13 @@ inline QueueId queue_of_stream(cudaStream_t stream) {
   return {device, stream_number(stream)};
 }
 
-/// Whether the handle stands for another stream in each thread.
+/// Whether the handle denotes a different stream in each thread.
 inline bool is_of_thread(cudaStream_t stream) { return stream == cudaStreamPerThread; }
 #endif
 
 #if defined(KOKKOS_ENABLE_HIP)
-/// HIP has no numbers of streams: a destroyed stream's handle must be released before.
+/// HIP has no stream numbers, so this number is made from the handle: the library's data for a
+/// stream must be released before the stream is destroyed.
 inline std::uint64_t stream_number(hipStream_t stream) {
   if (stream == hipStreamPerThread)
     return ~std::hash<std::thread::id>{}(std::this_thread::get_id());
@@ -105,7 +108,7 @@ inline QueueId queue_of_stream(hipStream_t stream) { return {0, stream_number(st
 inline bool is_of_thread(hipStream_t stream) { return stream == hipStreamPerThread; }
 #endif
 
-/// The queue that a launch on the instance by the calling thread goes to.
+/// The queue of a launch on the instance by the calling thread.
 template <class Exec>
 QueueId queue_id(const Exec& exec) {
   const int device = device_number(exec);

@@ -8,8 +8,9 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Copies a device's memory to the host as it is now, whatever runs there. False where the library
-/// has no way to do that.
+/// Copies memory of a device to the host as it is now, without waiting for work that runs on the
+/// device. Returns false if the copy fails or if the library can't copy in this way from this
+/// space.
 template <class Exec>
 bool read_back([[maybe_unused]] int device, [[maybe_unused]] const void* from,
                [[maybe_unused]] void* to, [[maybe_unused]] std::size_t bytes) {
@@ -17,7 +18,7 @@ bool read_back([[maybe_unused]] int device, [[maybe_unused]] const void* from,
   if constexpr (is_cuda<Exec>) {
     const AllocationsDuringCapture allowed;
     cudaSetDevice(device);
-    cudaStream_t stream = nullptr;  // which waits for no other
+    cudaStream_t stream = nullptr;  // doesn't wait for any other stream
     if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess) return false;
     const bool is_read =
         cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream) == cudaSuccess &&

@@ -2,6 +2,10 @@
 #ifndef KOKKOSSOFTMAX_SRC_BACKEND_SCHEDULE_HPP
 #define KOKKOSSOFTMAX_SRC_BACKEND_SCHEDULE_HPP
 
+/// \file
+/// The compile-time constants of a kernel (Shape), and the same as a value (Schedule) that can be
+/// printed and compared.
+
 #include <KokkosSoftmax_Options.hpp>
 #include <algorithm>
 #include <backend/AccessMode.hpp>
@@ -10,24 +14,24 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The compile-time constants of a kernel for a GPU, or for a host with lanes = threads = 1.
+/// The compile-time constants of a kernel for a GPU. Kernels for a host have lanes = threads = 1.
 template <int threads_, int lanes_, int items_, int width_, AccessMode access_, int min_teams_ = 0,
           int rows_per_thread_ = 1>
 struct Shape {
   static constexpr int threads = threads_;       ///< team size
   static constexpr int lanes = lanes_;           ///< vector length
-  static constexpr int items = items_;           ///< chunks a lane holds at one time
-  static constexpr int width = width_;           ///< entries a chunk (in `column`: of as many rows)
-  static constexpr AccessMode access = access_;  ///< see Tile
-  static constexpr int min_teams = min_teams_;   ///< of LaunchBounds; 0: unbounded
-  /// rows that a thread has under way (`subgroup`), or a lane (`packed`, `split_column`)
+  static constexpr int items = items_;           ///< chunks that a lane holds at one time
+  static constexpr int width = width_;           ///< entries per chunk (`column`: one per row)
+  static constexpr AccessMode access = access_;  ///< see AccessMode
+  static constexpr int min_teams = min_teams_;   ///< bound in LaunchBounds; 0: no bound
+  /// rows that a thread works on at one time (`subgroup`), or that a lane does (other algorithms)
   static constexpr int rows_per_thread = rows_per_thread_;
 };
 
 template <class... Shapes>
 struct ShapeList {};
 
-/// A Shape as a value: what was chosen, to print and to compare.
+/// The values of a Shape and the algorithm: a selected schedule, to print and to compare.
 struct Schedule {
   Algorithm algorithm = Algorithm::automatic;
   int team_size = 1;
@@ -41,7 +45,7 @@ struct Schedule {
   bool operator==(const Schedule&) const = default;
 };
 
-/// The numbers of a Schedule and their names, for printing and parsing.
+/// The name of a number in a Schedule, and its member, for printing and parsing.
 struct ScheduleField {
   using Number = int Schedule::*;
 
@@ -68,12 +72,12 @@ constexpr Schedule make_schedule(Algorithm algorithm) {
           .access = Shape::access};
 }
 
-/// The algorithms for strided rows that lie side by side.
+/// Whether the algorithm is for strided rows that lie side by side in memory.
 constexpr bool has_row_in_each_lane(Algorithm algorithm) {
   return algorithm == Algorithm::column || algorithm == Algorithm::split_column;
 }
 
-/// The entries of a row that the registers of a schedule hold at one time.
+/// The number of entries of a row that the registers of a schedule hold at one time.
 constexpr std::int64_t register_capacity(const Schedule& s) {
   const std::int64_t share = std::int64_t(s.items) * s.width;
   if (s.algorithm == Algorithm::subgroup) return share * s.vector_length;
@@ -81,15 +85,17 @@ constexpr std::int64_t register_capacity(const Schedule& s) {
   return share * s.vector_length * s.team_size;
 }
 
-/// Whether rows of so many columns can be worked on at all; scratch memory is asked of the device.
+/// Whether the schedule can work on rows of `columns` columns. The limit from scratch memory is not
+/// checked here, because it depends on the device.
 constexpr bool holds(const Schedule& s, std::int64_t columns) {
   switch (s.algorithm) {
     case Algorithm::subgroup:
     case Algorithm::fused_registers:
-      // entries that don't make a whole chunk are held beside
+      // peeled entries, which don't fill a whole chunk, are held in addition to the chunks
       return columns - (s.access == AccessMode::peeled_vectors ? s.width - 1 : 0) <=
              register_capacity(s);
-    case Algorithm::packed:  // so that a run is moved in one go, and a lane adds up few entries
+    case Algorithm::packed:  // so that a run of rows is moved in one step
+      // and a lane sums few entries
       return columns <= s.items * s.width;
     default:
       return true;

@@ -3,9 +3,10 @@
 #define KOKKOSSOFTMAX_SRC_BACKEND_UNROLL_HPP
 
 /// \file
-/// How each compiler is told to unroll a loop.
+/// Macros that tell each compiler to unroll a loop.
 
-// Only fully unrolled loops let a compiler keep an array in registers.
+// Unrolls a loop fully. A compiler can keep an array in registers only if the loops over it are
+// fully unrolled.
 #if defined(__CUDA_ARCH__) || defined(__HIPCC__) || defined(__clang__)
 #define KOKKOSSOFTMAX_IMPL_UNROLL _Pragma("unroll")
 #elif defined(__GNUC__) && !defined(__CUDACC__)
@@ -14,8 +15,8 @@
 #define KOKKOSSOFTMAX_IMPL_UNROLL
 #endif
 
-// The same for a loop that can be left: clang for a host warns that it wasn't unrolled, and there
-// that does no harm.
+// The same for a loop with a `break`. Empty for clang on a host, which warns that it didn't unroll
+// such a loop; on a host the missing unrolling does no harm.
 #if defined(__clang__) && !defined(__CUDACC__) && !defined(__HIPCC__) && \
     !defined(SYCL_LANGUAGE_VERSION)
 #define KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK
@@ -23,8 +24,8 @@
 #define KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK KOKKOSSOFTMAX_IMPL_UNROLL
 #endif
 
-// For a loop over what is in scratch, beside a tile in registers, of which more at one time would
-// leave too few.
+// For a loop over entries in scratch memory while a tile is held in registers: further unrolling
+// would leave too few registers.
 #if defined(__CUDA_ARCH__)
 #define KOKKOSSOFTMAX_IMPL_UNROLL_TWICE _Pragma("unroll 2")
 #else
