@@ -6,8 +6,9 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A sum that carries along what rounding drops (Kahan, CACM 8 (1965) 40). A long row is very many
-/// additions to one number: without this, 10^5 floats lose two digits.
+/// A sum that also accumulates what rounding drops from it (Kahan, CACM 8 (1965) 40). A long row
+/// means very many additions to one number: without the compensation, a sum of 10^5 floats loses
+/// two digits.
 template <class T>
 class CompensatedSum {
  public:
@@ -15,7 +16,8 @@ class CompensatedSum {
     term -= m_dropped;
     const T sum = m_sum + term;
     const T dropped = (sum - m_sum) - term;
-    m_dropped = dropped == dropped ? dropped : T(0);  // inf - inf: an infinite sum drops nothing
+    m_dropped =
+        dropped == dropped ? dropped : T(0);  // NaN from inf - inf: an infinite sum drops nothing
     m_sum = sum;
   }
 

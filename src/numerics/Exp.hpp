@@ -3,10 +3,10 @@
 #define KOKKOSSOFTMAX_SRC_NUMERICS_EXP_HPP
 
 /// \file
-/// exp(v - max v), the one function all the arithmetic is in. Written from additions,
-/// multiplications and integer shifts, so that compilers vectorize it on the host; floats on a GPU
-/// take its instruction for 2^x where that is accurate enough. Less accurate ones, where that is
-/// enough: ExpForSum.hpp, ExpHalf.hpp.
+/// exp(v - max v), the function that does nearly all of the arithmetic. It consists of additions,
+/// multiplications and integer shifts, so that compilers can vectorize it on a host. Floats on a
+/// GPU use the GPU's instruction for 2^x where that is accurate enough. ExpForSum.hpp and
+/// ExpHalf.hpp have less accurate versions for cases where those suffice.
 
 #include <Kokkos_Core.hpp>
 #include <backend/Intrinsics.hpp>
@@ -16,15 +16,15 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A polynomial of x by Horner's scheme, the highest power's coefficient first.
+/// A polynomial of x, by Horner's scheme. The coefficient of the highest power comes first.
 template <class T, class... Lower>
 KOKKOS_FORCEINLINE_FUNCTION T horner(T x, T highest, Lower... lower) {
   ((highest = multiply_add(highest, x, lower)), ...);
   return highest;
 }
 
-/// The larger of the two; `a` where b is NaN. For float GPUs have an instruction; for double, and
-/// on hosts, the comparison is shorter than what fmax does about a NaN in a.
+/// The larger of the two; `a` if b is NaN. GPUs have an instruction for float. For double, and on
+/// hosts, the comparison is shorter than fmax, which also has to handle a NaN in a.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T larger(T a, T b) {
   if constexpr (std::is_same_v<T, float>) {
@@ -37,9 +37,9 @@ using Intrinsics::fast_exp2;
 using Intrinsics::make_opaque;
 
 /// exp(x) = 2^n exp(r), n = round(x log2(e)), r = x - n ln(2), |r| <= ln(2) / 2 (Cody and Waite,
-/// Software Manual for the Elementary Functions, 1980). ln(2) is split in two: n * ln2_high is
-/// exact. The polynomials are minimax fits of (exp(r) - 1 - r) / r^2 on that interval, highest
-/// power first.
+/// Software Manual for the Elementary Functions, 1980). ln(2) is the sum of ln2_high and ln2_low,
+/// so that n * ln2_high is exact. The polynomials are minimax fits of (exp(r) - 1 - r) / r^2 on
+/// this interval, highest power first.
 template <class T>
 struct ExpConstants;
 
@@ -47,14 +47,17 @@ template <>
 struct ExpConstants<float> {
   using Bits = std::uint32_t;
   static constexpr int mantissa_bits = 23;
-  /// Adding 1.5 * 2^23 rounds to an integer; with 127 more, the low bits are the exponent of 2^n.
+  /// Adding 1.5 * 2^23 rounds to an integer. With 127 added as well, the low bits of the sum are
+  /// the exponent of 2^n.
   static constexpr float round_and_bias = 12582912.0f + 127.0f;
   static constexpr float log2_e = 1.44269504f;
   static constexpr float ln2 = 0.693147182f;
   static constexpr float ln2_high = 0.693359375f;  // 355 / 512
   static constexpr float ln2_low = -2.12194440e-4f;
-  static constexpr float lowest = -88.0f;  // below, exp(x) is not a normal number and 0 is given
-  /// References below `fine_limit` are rounded to multiples of fine_step = ulp(fine_round).
+  static constexpr float lowest =
+      -88.0f;  // below, exp(x) is not a normal number and the result is 0
+  /// References whose absolute value is below `fine_limit` are rounded to multiples of fine_step =
+  /// ulp(fine_round).
   static constexpr float fine_limit = 8192.0f;
   static constexpr float fine_round = 24576.0f;
   static constexpr float fine_step = 1.0f / 512;
@@ -82,7 +85,7 @@ struct ExpConstants<double> {
   }
 };
 
-/// 2^n, where `rounded` is n + round_and_bias.
+/// 2^n, given `rounded` = n + round_and_bias.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T power_of_two(T rounded) {
   using Bits = typename ExpConstants<T>::Bits;
@@ -90,25 +93,25 @@ KOKKOS_FORCEINLINE_FUNCTION T power_of_two(T rounded) {
       static_cast<Bits>(Kokkos::bit_cast<Bits>(rounded) << ExpConstants<T>::mantissa_bits));
 }
 
-/// exp(v - reference) to an ulp or two (floats on a GPU: four) however far v is below the
-/// reference. Rounding v - reference alone would cost a float 20 ulp at v - reference = -80. So the
-/// reference is rounded to a number of few bits, to which n * ln(2)_high is added without error; v
-/// minus that sum is then exact. Large references (>= fine_limit) are subtracted first instead:
-/// next to them v - reference is exact by Sterbenz' lemma.
+/// exp(v - reference) to an ulp or two (floats on a GPU: four), however far v is below the
+/// reference. The rounding of v - reference alone would cost a float 20 ulp at v - reference = -80.
+/// So the reference is rounded to a number of few bits, to which n * ln2_high can be added exactly;
+/// v minus that sum is then exact. Large references (>= fine_limit) are subtracted first instead:
+/// near them v - reference is exact by Sterbenz' lemma.
 template <class T>
 class ExpAccurate {
   using C = ExpConstants<T>;
 
  public:
-  /// A reference for entries whose maximum is `max`: one to two steps below it. Against one above
-  /// it the term of a result just above the smallest normal number would be below that number,
-  /// where fast_exp2 gives 0.
+  /// The reference for entries whose maximum is `max`: one to two steps below the maximum. If the
+  /// reference were above the maximum, the term of a result just above the smallest normal number
+  /// would be below that number, where fast_exp2 returns 0.
   KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) {
     const T below = max - T(1.5) * C::fine_step;
     return Kokkos::abs(max) < C::fine_limit ? (below + C::fine_round) - C::fine_round : max;
   }
 
-  /// -inf as the reference (no entry, or all -inf) gives 0 for every -inf.
+  /// With the reference -inf (no entries, or all entries -inf), exp(-inf - reference) is 0.
   KOKKOS_FORCEINLINE_FUNCTION explicit ExpAccurate(T reference) {
     const bool fine = Kokkos::abs(reference) < C::fine_limit;
     const bool empty = reference == -Kokkos::Experimental::infinity_v<T>;
@@ -123,11 +126,11 @@ class ExpAccurate {
     return of_shifted(v - m_first);
   }
 
-  /// exp(v - reference) = of_shifted(v - shift()). As a rule the shift is 0, and a subtraction that
-  /// many entries can go without.
+  /// exp(v - reference) = of_shifted(v - shift()). The shift is usually 0, so a caller with many
+  /// entries can skip the subtraction.
   KOKKOS_FORCEINLINE_FUNCTION T shift() const { return m_first; }
   KOKKOS_FORCEINLINE_FUNCTION T of_shifted(T u) const {
-    const T difference = u - m_second;  // rounded: only good enough to find n
+    const T difference = u - m_second;  // rounded: accurate enough only to find n
     const T rounded = multiply_add(difference, C::log2_e, C::round_and_bias);
     const T n = rounded - C::round_and_bias;
     const T r = multiply_add(n, -C::ln2_low, u - multiply_add(n, C::ln2_high, m_second));
@@ -136,12 +139,12 @@ class ExpAccurate {
   }
 
  private:
-  /// exp(d + error) = 2^t (1 + (d + error - t ln 2)), t = d log2(e) rounded: the second factor
-  /// makes good what rounding d and t has lost.
+  /// exp(d + error) = 2^t (1 + (d + error - t ln 2)), t = d log2(e) rounded. The second factor
+  /// corrects for what the rounding of d and t has lost.
   KOKKOS_FORCEINLINE_FUNCTION float by_fast_exp2(float v) const {
     const float reference = m_first + m_second;  // one of them is 0
     const float d = v - reference;
-    const float error = v - (d + reference);  // exact: the reference has few bits, or d no error
+    const float error = v - (d + reference);  // exact: the reference has few bits, or d is exact
     const float t = d * C::log2_e;
     const float rest = multiply_add(t, -C::ln2, d) + error;
     const float power = fast_exp2(t);

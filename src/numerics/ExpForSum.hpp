@@ -3,18 +3,18 @@
 #define KOKKOSSOFTMAX_SRC_NUMERICS_EXPFORSUM_HPP
 
 /// \file
-/// exp(v - max v) where only a sum of such terms matters, and how terms are added.
+/// exp(v - max v) for terms that are only added to a sum, and the functions that add them.
 
 #include <numerics/Exp.hpp>
 
 namespace KokkosSoftmax::Impl {
 
-/// d, or -704 or a bit less where d is below that, so that exp(d) is a normal number. NaN stays
-/// NaN.
+/// d, or -704 or a bit less if d is below that, so that exp(d) is a normal number. NaN stays NaN.
 KOKKOS_FORCEINLINE_FUNCTION double not_below_normal_exp(double d) {
-  // On the upper halves, in two instructions that aren't of double precision. As unsigned numbers
-  // they are the larger the lower d is, up to -inf; what is added takes NaN with a sign, which lies
-  // behind, to the smallest ones.
+  // Compares the upper halves, in two instructions that are not double-precision instructions. As
+  // unsigned numbers, the upper halves of negative d are the larger the lower d is, down to d =
+  // -inf. The upper halves of NaN with a sign follow after that of -inf; the number that is added
+  // makes them wrap around to the smallest ones.
   constexpr std::uint32_t from_nan_to_end = 0x00080000u;
   constexpr std::uint32_t least = 0xc0860000u;  // -704
   const std::uint32_t high = Intrinsics::upper_word(d) + from_nan_to_end;
@@ -22,11 +22,12 @@ KOKKOS_FORCEINLINE_FUNCTION double not_below_normal_exp(double d) {
   return Intrinsics::of_words(kept - from_nan_to_end, Intrinsics::lower_word(d));
 }
 
-/// sum + exp(d) for a double d <= 4 on a GPU, where sums are limited by the issue of instructions
-/// and of double precision. exp(d) = 2^n 2^f, f = d log2(e) - n, |f| <= 1/2; what rounding log2(e)
-/// loses, |d| 2^-56 of exp(d), is little where such terms are added to exp(0). The polynomial is
-/// the minimax fit of 2^f to 3e-16 of it with 1 at 0 (Remez' algorithm). Terms are never 0 but of
-/// 1e-306 at least, and NaN stays NaN, as does d = +inf.
+/// sum + exp(d) for a double d <= 4 on a GPU, where the speed of such sums is limited by the issue
+/// of instructions and by the double-precision units. exp(d) = 2^n 2^f, f = d log2(e) - n, |f| <=
+/// 1/2. The rounding of log2(e) causes a relative error of |d| 2^-56 in exp(d), which is little if
+/// such terms are added to exp(0). The polynomial is the minimax fit of 2^f with a relative error
+/// of 3e-16 and the value 1 at f = 0 (Remez' algorithm). A term is never 0 but at least 1e-306. NaN
+/// stays NaN, and d = +inf gives NaN.
 KOKKOS_FORCEINLINE_FUNCTION double add_exp(double sum, double d) {
   using C = ExpConstants<double>;
   const double x = not_below_normal_exp(d);
@@ -39,19 +40,20 @@ KOKKOS_FORCEINLINE_FUNCTION double add_exp(double sum, double d) {
   return multiply_add(q, power_of_two(rounded), sum);
 }
 
-/// exp(v - reference) where only a sum of such terms matters: a rounding of v - reference weighs
+/// exp(v - reference) for terms that are only added to a sum. The rounding of v - reference matters
 /// little there, because terms far below the reference are small.
 template <class T>
 class ExpForSum {
  public:
-  /// Whether the result is the sum's logarithm and the reference together.
+  /// Whether the result is the reference plus the logarithm of the sum.
   static constexpr bool logarithm_joins_reference = false;
 
   KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) { return max; }
 
-  /// A finite number stands for an infinite reference, as inf - inf would be NaN: -inf gives 0 (by
-  /// `added` next to nothing), and +inf, whose row has the log-sum-exp +inf, a positive number or
-  /// +inf (by `added` NaN, see ExpForLse::fails).
+  /// An infinite reference is replaced by a finite number, because inf - inf would be NaN. With the
+  /// reference -inf, exp(-inf - reference) is 0 (`added` adds next to nothing). With the reference
+  /// +inf, exp(inf - reference) is a positive number or +inf (`added` gives NaN, see
+  /// ExpForLse::fails); the log-sum-exp of such a row is +inf.
   KOKKOS_FORCEINLINE_FUNCTION explicit ExpForSum(T reference) : m_reference(reference) {
     constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
     if (reference == -infinity) m_reference = T(0);
@@ -74,15 +76,15 @@ class ExpForSum {
     return sum + (*this)(v);
   }
 
-  /// What is subtracted.
+  /// The number that is subtracted from entries.
   KOKKOS_FORCEINLINE_FUNCTION T against() const { return m_reference; }
 
  private:
   T m_reference;
 };
 
-/// The same where the sum's logarithm is the result. Its reference may stay below the largest entry
-/// a bit.
+/// The same for logsumexp, whose result is the logarithm of the sum plus the reference. The
+/// reference may be a bit below the largest entry.
 template <class T>
 class ExpForLse : public ExpForSum<T> {
  public:
@@ -90,9 +92,9 @@ class ExpForLse : public ExpForSum<T> {
 
   using ExpForSum<T>::ExpForSum;
 
-  /// How far entries may be above the reference, see OnlineSum: on a GPU doubles take many
-  /// instructions to rescale a sum, and so near rounding v - reference costs no more than an ulp of
-  /// its exponential.
+  /// How far entries may be above the reference, see OnlineSum. Doubles on a GPU have a larger
+  /// slack because rescaling a sum takes them many instructions. For entries so near the reference,
+  /// the rounding of v - reference costs at most an ulp of the exponential.
   KOKKOS_FORCEINLINE_FUNCTION static T slack() {
     if constexpr (std::is_same_v<T, double>) {
       KOKKOS_IF_ON_DEVICE((return T(4);))
@@ -100,7 +102,8 @@ class ExpForLse : public ExpForSum<T> {
     return T(1);
   }
 
-  /// Whether `added` takes +inf, whose rows have the log-sum-exp +inf, for NaN.
+  /// Whether `added` would return NaN for an entry +inf. The log-sum-exp of a row with such an
+  /// entry is +inf.
   KOKKOS_FORCEINLINE_FUNCTION bool fails() const {
     if constexpr (std::is_same_v<T, double>) {
       KOKKOS_IF_ON_DEVICE((return this->against() == Kokkos::Experimental::finite_max_v<T>;))
@@ -109,7 +112,7 @@ class ExpForLse : public ExpForSum<T> {
   }
 };
 
-/// What stands for exp(v - inf) in a sum: a positive number, or NaN.
+/// Replaces exp(v - inf) in a sum: a positive number, or NaN if v is NaN.
 struct ExpBesideInfinity {
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
@@ -126,7 +129,7 @@ KOKKOS_FORCEINLINE_FUNCTION T plus_exp(T sum, const Exp& exp, T v) {
     return sum + exp(v);
 }
 
-/// Adds exp(v) to a sum; with `keep` it also goes to `slot`.
+/// Adds exp(v) to a sum. With `keep`, also writes exp(v) to `slot`.
 template <bool keep, class Exp, class T>
 KOKKOS_FORCEINLINE_FUNCTION void add_term(T& sum, const Exp& exp, T v, T& slot) {
   if constexpr (keep) {
@@ -137,7 +140,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_term(T& sum, const Exp& exp, T v, T& slot) 
   }
 }
 
-/// sum(exp), with another where `exp` fails.
+/// sum(exp), or sum(ExpBesideInfinity{}) if `exp` fails.
 template <class Exp, class Sum>
 KOKKOS_FORCEINLINE_FUNCTION auto sum_by(const Exp& exp, const Sum& sum) {
   if constexpr (requires { exp.fails(); })

@@ -9,19 +9,19 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// exp(v - reference) for results that are rounded to half types: |v - reference| * 2^-24 of it is
-/// lost, 1e-5 at most, where the result isn't below their numbers.
+/// exp(v - reference) for results that are rounded to half types. The relative error is |v -
+/// reference| * 2^-24, which is at most 1e-5 if the result is not too small for the half type.
 template <class T>
 class ExpHalf {
  public:
   KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) { return max; }
 
-  /// -inf as the reference (no entry, or all -inf) gives 0 for every -inf.
+  /// With the reference -inf (no entries, or all entries -inf), exp(-inf - reference) is 0.
   KOKKOS_FORCEINLINE_FUNCTION explicit ExpHalf(T reference)
       : m_reference(reference == -Kokkos::Experimental::infinity_v<T> ? T(0) : reference) {}
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
-    const T difference = v - m_reference;  // NaN in a row with +inf
+    const T difference = v - m_reference;  // NaN for +inf - inf, in a row with an entry +inf
     KOKKOS_IF_ON_DEVICE((return fast_exp2(difference * ExpConstants<T>::log2_e);))
     KOKKOS_IF_ON_HOST((return exp_up_to_one(difference);))
   }
@@ -31,15 +31,17 @@ class ExpHalf {
 };
 
 /// exp(scale * x - reference) for results that are rounded to half types, in one multiply-add and
-/// one 2^t. What rounding the reference's logarithm loses is the same factor in all weights of a
-/// reference; beside other references it is an error of up to `limit` * 2^-24.
+/// one 2^t. The rounding of reference * log2(e) multiplies all exponentials that have the same
+/// reference by the same factor. Compared to exponentials with another reference, this factor is a
+/// relative error of up to `limit` * 2^-24.
 template <class T>
 class ExpHalfFused {
   static constexpr T log2_e = ExpConstants<T>::log2_e;
-  static constexpr T limit = 64;  // of powers of two
+  static constexpr T limit = 64;  // of |reference| * log2(e), an exponent of 2
 
  public:
-  /// Large references would lose too much, and infinities and NaN need ExpHalf's care.
+  /// Large references would lose too much accuracy, and infinities and NaN need the special cases
+  /// of ExpHalf.
   KOKKOS_FORCEINLINE_FUNCTION static bool serves(T reference) {
     return Kokkos::abs(reference) * log2_e <= limit;
   }
@@ -47,12 +49,13 @@ class ExpHalfFused {
   KOKKOS_FORCEINLINE_FUNCTION ExpHalfFused(T scale, T reference)
       : m_factor(scale * log2_e), m_shift(-reference * log2_e) {}
 
-  /// All that it gives is multiplied with a number that isn't negative.
+  /// Multiplies all later results by `number`, which must not be negative.
   KOKKOS_FORCEINLINE_FUNCTION void multiply(T number) { m_shift += Kokkos::log2(number); }
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T x) const { return fast_exp2(exponent(x)); }
 
-  /// 1 / (*this)(x) for the x that the reference stands for: what takes the factor out of a sum.
+  /// 1 / (*this)(x) for the x at which scale * x is the reference. A sum of results is multiplied
+  /// by it to remove the common factor.
   KOKKOS_FORCEINLINE_FUNCTION T inverse_near_one(T x) const {
     return multiply_add(-exponent(x), T(1) / log2_e, T(1));
   }
