@@ -3,16 +3,17 @@
 #define KOKKOSSOFTMAX_SRC_TEAM_LANES_HPP
 
 /// \file
-/// The lanes of a vector as threads. Kokkos runs the code of a team's thread in all lanes of its
-/// vector; here each lane asks once for its number and then works on entries of its own, in
-/// variables that GPUs keep in registers, outside of any ThreadVectorRange. Where the vector length
-/// is 1 (host) that is plain code.
+/// Treats the lanes of a vector as threads. Kokkos runs the code of a team's thread in all lanes of
+/// its vector. Here each lane gets its number once and then works on entries of its own, outside of
+/// any ThreadVectorRange, in variables that GPUs keep in registers. With the vector length 1 (host)
+/// this is ordinary code.
 ///
-/// Kokkos::parallel_reduce(ThreadVectorRange) does what `max_over_lanes` and `sum_over_lanes` do,
-/// but doesn't know the vector length at compile time: on CUDA it takes some hundred instructions
-/// (two integer divisions for the lanes' mask, a rolled loop of guarded shuffles, a broadcast)
-/// where ten do. Asking for the lane's number by parallel_for(ThreadVectorRange) takes some sixty,
-/// in a kernel of a thousand that a small launch has to fetch from memory before it runs.
+/// Kokkos::parallel_reduce(ThreadVectorRange) computes the same as `max_over_lanes` and
+/// `sum_over_lanes`, but doesn't know the vector length at compile time. On CUDA it takes some
+/// hundred instructions (two integer divisions for the lanes' mask, a rolled loop of guarded
+/// shuffles, a broadcast) where ten suffice. Getting the lane's number by
+/// parallel_for(ThreadVectorRange) takes some sixty instructions, in a kernel of a thousand
+/// instructions that a small launch has to fetch from memory before it runs.
 
 #include <numerics/Exp.hpp>
 
@@ -31,8 +32,8 @@ KOKKOS_FORCEINLINE_FUNCTION int lane_number([[maybe_unused]] const Member& membe
   return number;
 }
 
-/// As Kokkos::Max, but starts from -inf and not from the lowest finite number, so that a row of
-/// -inf alone is told from a row of large negative numbers.
+/// Like Kokkos::Max, but starts from -inf instead of the lowest finite number. So a row whose
+/// entries are all -inf differs from a row of large negative numbers.
 template <class T>
 struct MaxEntry {
   using reducer = MaxEntry;
@@ -51,9 +52,9 @@ struct MaxEntry {
   T* m_result;
 };
 
-/// Combines the values of the lanes that share a vector; every lane gets the same result. All lanes
-/// of a warp must come here together. `lanes` may be fewer than the vector has where what the first
-/// ones bring stands in the others again.
+/// Combines the values of the lanes of a vector; every lane gets the same result. All lanes of a
+/// warp must call this together. `lanes` may be less than the vector length if the values of the
+/// first `lanes` lanes are repeated in the other lanes.
 template <int lanes, class Reducer, class T, class Member, class Combine>
 KOKKOS_FORCEINLINE_FUNCTION T combine_over_lanes([[maybe_unused]] const Member& member, T value,
                                                  [[maybe_unused]] const Combine& combine) {
@@ -81,7 +82,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t larger_word(std::uint32_t a, std::uint
   return a < b ? b : a;
 }
 
-/// The same for words, where fmax would go through floating point.
+/// The same for 32-bit words, for which fmax would convert to floating point.
 template <int lanes, class Member>
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t max_word_over_lanes(const Member& member,
                                                               std::uint32_t word) {

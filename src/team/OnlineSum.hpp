@@ -7,16 +7,17 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A LogSumExpState that takes in tile after tile.
+/// A LogSumExpState to which tiles are added one after another.
 ///
-/// The terms stand against a reference, which stays until an entry exceeds it by more than slack().
-/// So each multiplication of the sum shrinks it by exp(-slack()) at least, and with it all earlier
-/// roundings: a row whose maximum rises slowly is as accurate as any other. A reference that
-/// followed each new maximum would add a rounding per tile.
+/// Each term is exp(v - reference). The reference stays the same until an entry exceeds it by more
+/// than slack(). So each multiplication of the sum makes it, and all earlier rounding errors in it,
+/// smaller by a factor of at least exp(slack()), and a row whose maximum rises slowly is as
+/// accurate as any other. A reference that followed each new maximum would add a rounding error per
+/// tile.
 template <class Exp, class T>
 class OnlineSum {
  public:
-  /// Tile needs max(start) and sum<keep>(exp).
+  /// Adds the entries of a tile. A Tile must have max(start) and sum<keep>(exp).
   template <bool keep = false, class Tile>
   KOKKOS_FORCEINLINE_FUNCTION void add(Tile& tile) {
     raise_to(tile.max(max()));
@@ -26,7 +27,7 @@ class OnlineSum {
   /// The largest entry so far.
   KOKKOS_FORCEINLINE_FUNCTION T max() const { return m_max; }
 
-  /// Prepares for entries of up to `max`, which is not less than max().
+  /// Prepares for entries of up to `max`, which must not be less than max().
   KOKKOS_FORCEINLINE_FUNCTION void raise_to(T max) {
     m_max = max;
     if (max > m_reference + slack()) {
@@ -36,16 +37,16 @@ class OnlineSum {
     }
   }
 
-  /// A tile whose entries raise_to() has prepared for.
+  /// Adds a tile for whose entries raise_to() has prepared.
   template <bool keep, class Tile>
   KOKKOS_FORCEINLINE_FUNCTION void add_below(Tile& tile) {
     m_sum.add(tile.template sum<keep>(Exp(m_reference)));
   }
 
-  /// The sum of terms that stand against reference().
+  /// Adds `term`, a sum of exponentials exp(v - reference()).
   KOKKOS_FORCEINLINE_FUNCTION void add_term(T term) { m_sum.add(term); }
 
-  /// What the terms of the last tile stand against.
+  /// The reference of the terms of the last tile.
   KOKKOS_FORCEINLINE_FUNCTION T reference() const { return m_reference; }
 
   KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> state() const {
@@ -56,11 +57,11 @@ class OnlineSum {
   }
 
  private:
-  /// Whether the output is computed from the largest entry itself: log_softmax, for the digits of
-  /// results near 0.
+  /// Whether the output is computed from the largest entry itself. That is so for log_softmax,
+  /// whose results near 0 would lose digits otherwise.
   static constexpr bool needs_max = requires { requires !Exp::logarithm_joins_reference; };
 
-  /// How far entries may be above what terms stand against.
+  /// How far entries may be above the reference.
   KOKKOS_FORCEINLINE_FUNCTION static T slack() {
     if constexpr (requires { Exp::slack(); })
       return Exp::slack();

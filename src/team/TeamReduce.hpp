@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_TEAM_TEAMREDUCE_HPP
 
 /// \file
-/// LogSumExpStates merged over the lanes of a vector and over the threads of a team.
+/// Merges LogSumExpStates over the lanes of a vector and over the threads of a team.
 
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <bit>
@@ -11,15 +11,15 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// exp(from - to); 1 where both are the same infinity. Not exp_up_to_one: used beside the
-/// exponentials of the entries, its constants would take their registers.
+/// exp(from - to); 1 if both are the same infinity. This is not exp_up_to_one because its constants
+/// would occupy registers that the exponentials of the entries need.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T rescale_factor(T from, T to) {
   return from == to ? T(1) : Kokkos::exp(from - to);
 }
 
-/// Merges the lanes' states. The largest reference first and one sum against it: merging pair by
-/// pair would take exponentials at every step.
+/// Merges the lanes' states: first finds the largest reference, then adds all sums relative to it.
+/// Merging pair by pair would take exponentials at every step.
 template <int lanes, class T, class Member>
 KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_over_lanes(const Member& member,
                                                                const LogSumExpState<T>& mine) {
@@ -34,13 +34,13 @@ template <class Exec, class T>
 using ScratchStates = Kokkos::View<LogSumExpState<T>*, typename Exec::scratch_memory_space,
                                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-/// The lanes that take a state each of so many threads: a power of two.
+/// How many lanes merge the states of `threads` threads, one state per lane: a power of two.
 template <int threads>
 inline constexpr int lanes_for = static_cast<int>(std::bit_ceil(static_cast<unsigned>(threads)));
 
-/// Merges the states of all threads of a team that begin at number `first`. As many lanes as there
-/// are threads take a state each, the other lanes of the vector the same states again: every lane
-/// merges all of them in the same order, so that the result is the same in all.
+/// Merges the states of all threads of a team, which begin at states(first). As many lanes as there
+/// are threads take one state each. The other lanes of the vector take the same states again, so
+/// that every lane merges all of them in the same order and gets the same result.
 template <int threads, int lanes, class T, class Member, class States>
 KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_states(const Member& member, int lane,
                                                            const States& states, int first) {
@@ -51,8 +51,9 @@ KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_states(const Member& member,
   return merge_over_lanes<lanes_for<threads>>(member, part);
 }
 
-/// The same for a state that each thread brings, with one barrier. With `in_first` the first
-/// thread alone gets the result, and the others needn't wait for it.
+/// Merges the states `mine` of all threads of a team, with one barrier. With `in_first`, only the
+/// first thread gets the result; the other threads return their own state and don't wait for the
+/// merge.
 template <int threads, int lanes, bool in_first = false, class T, class Member, class States>
 KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_over_team(const Member& member, int lane,
                                                               const States& states,
