@@ -16,8 +16,7 @@ class CompensatedSum {
     term -= m_dropped;
     const T sum = m_sum + term;
     const T dropped = (sum - m_sum) - term;
-    m_dropped =
-        dropped == dropped ? dropped : T(0);  // NaN from inf - inf: an infinite sum drops nothing
+    m_dropped = dropped == dropped ? dropped : T(0);  // inf - inf: an infinite sum drops nothing
     m_sum = sum;
   }
 

@@ -3,10 +3,10 @@
 #define KOKKOSSOFTMAX_SRC_NUMERICS_EXP_HPP
 
 /// \file
-/// exp(v - max v), the function that does nearly all of the arithmetic. It consists of additions,
-/// multiplications and integer shifts, so that compilers can vectorize it on a host. Floats on a
-/// GPU use the GPU's instruction for 2^x where that is accurate enough. ExpForSum.hpp and
-/// ExpHalf.hpp have less accurate versions for cases where those suffice.
+/// exp(v - max v), the one function in which all of the arithmetic is done. It consists of
+/// additions, multiplications and integer shifts, so that compilers can vectorize it on a host.
+/// Floats on a GPU use the GPU's instruction for 2^x where that is accurate enough. ExpForSum.hpp
+/// and ExpHalf.hpp have less accurate versions for cases where those suffice.
 
 #include <Kokkos_Core.hpp>
 #include <backend/Intrinsics.hpp>
@@ -37,9 +37,9 @@ using Intrinsics::fast_exp2;
 using Intrinsics::make_opaque;
 
 /// exp(x) = 2^n exp(r), n = round(x log2(e)), r = x - n ln(2), |r| <= ln(2) / 2 (Cody and Waite,
-/// Software Manual for the Elementary Functions, 1980). ln(2) is the sum of ln2_high and ln2_low,
-/// so that n * ln2_high is exact. The polynomials are minimax fits of (exp(r) - 1 - r) / r^2 on
-/// this interval, highest power first.
+/// Software Manual for the Elementary Functions, 1980). ln(2) is split into ln2_high, which has few
+/// bits so that n * ln2_high is exact, and ln2_low. The polynomials are minimax fits of (exp(r) - 1
+/// - r) / r^2 on this interval, highest power first.
 template <class T>
 struct ExpConstants;
 
@@ -54,8 +54,7 @@ struct ExpConstants<float> {
   static constexpr float ln2 = 0.693147182f;
   static constexpr float ln2_high = 0.693359375f;  // 355 / 512
   static constexpr float ln2_low = -2.12194440e-4f;
-  static constexpr float lowest =
-      -88.0f;  // below, exp(x) is not a normal number and the result is 0
+  static constexpr float lowest = -88.0f;  // below, exp(x) isn't a normal number; the result is 0
   /// References whose absolute value is below `fine_limit` are rounded to multiples of fine_step =
   /// ulp(fine_round).
   static constexpr float fine_limit = 8192.0f;
@@ -111,7 +110,7 @@ class ExpAccurate {
     return Kokkos::abs(max) < C::fine_limit ? (below + C::fine_round) - C::fine_round : max;
   }
 
-  /// With the reference -inf (no entries, or all entries -inf), exp(-inf - reference) is 0.
+  /// With the reference -inf (no entries, or all entries -inf), the result for an entry -inf is 0.
   KOKKOS_FORCEINLINE_FUNCTION explicit ExpAccurate(T reference) {
     const bool fine = Kokkos::abs(reference) < C::fine_limit;
     const bool empty = reference == -Kokkos::Experimental::infinity_v<T>;

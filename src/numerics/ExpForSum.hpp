@@ -51,9 +51,9 @@ class ExpForSum {
   KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) { return max; }
 
   /// An infinite reference is replaced by a finite number, because inf - inf would be NaN. With the
-  /// reference -inf, exp(-inf - reference) is 0 (`added` adds next to nothing). With the reference
-  /// +inf, exp(inf - reference) is a positive number or +inf (`added` gives NaN, see
-  /// ExpForLse::fails); the log-sum-exp of such a row is +inf.
+  /// reference -inf, the result for an entry -inf is 0 (`added` adds next to nothing). With the
+  /// reference +inf, the result for an entry +inf is a positive number or +inf (`added` gives NaN,
+  /// see ExpForLse::fails); the log-sum-exp of such a row is +inf.
   KOKKOS_FORCEINLINE_FUNCTION explicit ExpForSum(T reference) : m_reference(reference) {
     constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
     if (reference == -infinity) m_reference = T(0);
