@@ -13,24 +13,25 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Entries of T in a 16-byte load, the widest there is on today's GPUs.
+/// The number of entries of T in a 16-byte load, the widest load of today's GPUs.
 template <class T>
 inline constexpr int widest = 16 / static_cast<int>(sizeof(T));
 
-/// Of how many entries the address of a chunk of `width` entries of T must be a multiple.
+/// The alignment of a chunk of `width` entries of T, in entries.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION constexpr int chunk_alignment(int width) {
   return width < widest<T> ? width : widest<T>;
 }
 
-/// `width` entries that move in one load or store, or in as few as there can be.
+/// `width` entries that are moved in one load or store, or in as few as possible if they are more
+/// than 16 bytes.
 template <class T, int width>
 struct alignas(sizeof(T) * chunk_alignment<T>(width)) Chunk {
   T entry[width];
 };
 
-/// *to = chunk in the memory of a device, in one store: nvcc takes the assignment apart in places,
-/// by no rule that could be found, above all where entries have two bytes.
+/// *to = chunk in the global memory of a device, in one store. nvcc splits the assignment into
+/// several stores in places, by no rule that could be found, most often for entries of two bytes.
 template <class T, int width>
 KOKKOS_FORCEINLINE_FUNCTION void store_whole(Chunk<T, width>* to, const Chunk<T, width>& chunk) {
   if constexpr (Intrinsics::has_whole_moves && sizeof(chunk) == sizeof(Intrinsics::Words<4>))
@@ -39,7 +40,7 @@ KOKKOS_FORCEINLINE_FUNCTION void store_whole(Chunk<T, width>* to, const Chunk<T,
     *to = chunk;
 }
 
-/// *from in a device's scratch, in one load, for the same reason.
+/// *from in the scratch memory of a device, in one load, for the same reason.
 template <int width>
 KOKKOS_FORCEINLINE_FUNCTION Chunk<std::uint32_t, width> load_whole(
     const Chunk<std::uint32_t, width>* from) {
@@ -50,15 +51,15 @@ KOKKOS_FORCEINLINE_FUNCTION Chunk<std::uint32_t, width> load_whole(
     return *from;
 }
 
-/// A chunk on its way from memory, before it is computed with: entries of two bytes are kept in
-/// pairs, so that registers are selected, parked and fetched as a whole.
+/// A chunk as it is loaded from memory, before the computation. Entries of two bytes are kept in
+/// pairs, so that registers are selected, stashed and fetched as a whole.
 template <class X, int width>
 inline constexpr bool moves_in_pairs = sizeof(X) == 2 && width % 2 == 0;
 template <class X, int width>
 using RawChunk =
     std::conditional_t<moves_in_pairs<X, width>, Chunk<std::uint32_t, width / 2>, Chunk<X, width>>;
 
-/// A chunk of equal entries.
+/// A chunk whose entries are all `entry`.
 template <class X, int width>
 KOKKOS_FORCEINLINE_FUNCTION RawChunk<X, width> raw_chunk_of(X entry) {
   RawChunk<X, width> raw;
@@ -71,7 +72,7 @@ KOKKOS_FORCEINLINE_FUNCTION RawChunk<X, width> raw_chunk_of(X entry) {
   return raw;
 }
 
-/// The entries in the type that is computed with.
+/// Converts the entries of a chunk to the type of the computation.
 template <class X, int width, class T>
 KOKKOS_FORCEINLINE_FUNCTION void widen(const RawChunk<X, width>& raw, T* value) {
   if constexpr (moves_in_pairs<X, width>) {

@@ -7,9 +7,9 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The entries of some neighbouring rows in some columns, a tile for each of the rows; the team's
-/// threads share the columns. With AccessMode::vectors_across_rows a load takes one entry of each
-/// of the rows, else the rows are loaded one by one.
+/// The entries of some neighbouring rows in some columns, with one tile per row. The columns are
+/// divided among the threads of the team. With AccessMode::vectors_across_rows one load takes an
+/// entry of each row; otherwise the rows are loaded one by one.
 template <class V, class Shape>
 class ColumnTiles {
   static constexpr bool in_chunks = Shape::access == AccessMode::vectors_across_rows;
@@ -19,14 +19,15 @@ class ColumnTiles {
   static constexpr int items = Shape::items;
   static_assert(Shape::width * Shape::rows_per_thread == rows, "rows in chunks, or rows apart");
 
-  /// The rows that have a place of their own: the first of a chunk, or each.
+  /// The number of rows that need a Row object of their own: only the first row of a chunk, or
+  /// every row.
   static constexpr int slots = in_chunks ? 1 : rows;
   static constexpr Strides strides = slots == 1 ? Strides::any : Strides::any_opaque;
   using RowTile = Tile<V, items, 1, Shape::threads, AccessMode::scalar, strides>;
   using Row = typename RowTile::Row;
-  static constexpr int chunks = RowTile::chunks;  // columns of the team's tile
+  static constexpr int chunks = RowTile::chunks;  // columns in the team's tile
 
-  /// The columns from `first` on.
+  /// Loads the columns from `first` on.
   KOKKOS_FORCEINLINE_FUNCTION void load(const RowArgs<V>& arguments, const Row (&row)[slots],
                                         std::int64_t first, int thread) {
     if constexpr (in_chunks) {
@@ -50,8 +51,8 @@ class ColumnTiles {
 
   KOKKOS_FORCEINLINE_FUNCTION RowTile& operator[](int k) { return m_tile[k]; }
 
-  /// Stores map_of(k)(what the tile of row k holds) where `load` has read; `is_row(k)`: whether
-  /// there is such a row.
+  /// Stores map_of(k)(entry) for the entries that the tile of row k holds, where `load` has read
+  /// them. `is_row(k)` tells whether row k exists.
   template <class MapOf, class IsRow>
   KOKKOS_FORCEINLINE_FUNCTION void store(const Row (&row)[slots], std::int64_t first, int thread,
                                          const MapOf& map_of, const IsRow& is_row) const {

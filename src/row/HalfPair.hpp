@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_ROW_HALFPAIR_HPP
 
 /// \file
-/// Two entries of two bytes in one register, as chunks move them.
+/// Pairs: two entries of two bytes in one 32-bit register, as chunks move them.
 
 #include <numerics/Exp.hpp>
 #include <row/Chunk.hpp>
@@ -12,10 +12,10 @@ namespace KokkosSoftmax::Impl {
 
 using HalfPair = std::uint32_t;
 
-/// What turns the signs of both.
+/// Flips the signs of both entries of a pair (by exclusive or).
 inline constexpr HalfPair both_signs = 0x80008000u;
 
-/// The larger of the two firsts, and of the two seconds; those of `a` where b has NaN.
+/// The elementwise maximum of two pairs. Where b has NaN, the result is the entry of `a`.
 template <class X>
 KOKKOS_FORCEINLINE_FUNCTION HalfPair larger_of_pairs(HalfPair a, HalfPair b) {
   if constexpr (Intrinsics::has_half_pair_max) {
@@ -30,7 +30,7 @@ KOKKOS_FORCEINLINE_FUNCTION HalfPair larger_of_pairs(HalfPair a, HalfPair b) {
   }
 }
 
-/// The larger of its two entries.
+/// The larger entry of the pair.
 template <class X>
 KOKKOS_FORCEINLINE_FUNCTION float larger_in_pair(HalfPair pair) {
   float entry[2];

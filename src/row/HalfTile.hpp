@@ -8,10 +8,10 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A tile of a half type of which no weights are kept: its entries stay in pairs, as they are in
-/// memory. That leaves room for twice as many loads under way, or for more teams, and an entry
-/// takes four and a half instructions up to the sum: half of one for the largest, the widening, a
-/// multiply-add, 2^t, an addition.
+/// A tile of a half type for operations that don't keep exponentials. Its entries stay in pairs, as
+/// they are in memory. That leaves room for twice as many loads in flight or for more teams. An
+/// entry takes four and a half instructions up to the sum: half an instruction for the maximum, and
+/// one each for the widening, a multiply-add, 2^t and the addition.
 template <class V, int items, int width, int threads, AccessMode access>
 class HalfTile : public TileSlots<V, items, width, threads, access, Strides::one_or_any> {
   using Slots = TileSlots<V, items, width, threads, access, Strides::one_or_any>;
@@ -37,7 +37,7 @@ class HalfTile : public TileSlots<V, items, width, threads, access, Strides::one
     }
   }
 
-  /// For a place in the row that this thread doesn't work on.
+  /// Fills the tile with -inf, for a row or a part of a row that this thread doesn't work on.
   KOKKOS_FORCEINLINE_FUNCTION void clear() {
     m_left = 0;
     m_scale = T(1);
@@ -47,8 +47,8 @@ class HalfTile : public TileSlots<V, items, width, threads, access, Strides::one
       m_chunk[i] = raw_chunk_of<X, width>(static_cast<X>(-Kokkos::Experimental::infinity_v<T>));
   }
 
-  /// The largest of scale * entry, not less than `start`; NaN is passed over. (Rounding the product
-  /// keeps the order.)
+  /// The largest of scale * entry and `start`; NaN is ignored. (The maximum can be taken before the
+  /// product because the rounding of the product keeps the order.)
   KOKKOS_FORCEINLINE_FUNCTION T max(T start) const {
     const T of_pairs = m_scale < T(0) ? largest<both_signs>() : largest<0>();
     return larger(larger(start, m_edge), Kokkos::abs(m_scale) * of_pairs);
@@ -58,8 +58,8 @@ class HalfTile : public TileSlots<V, items, width, threads, access, Strides::one
   template <bool keep, class Exp>
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) const {
     static_assert(!keep, "entries in pairs have no room for weights");
-    // Where nothing as large as the reference is added to the sum's logarithm, it must have all of
-    // its digits.
+    // If the reference isn't added to the logarithm of the sum, the result may be small, and the
+    // logarithm must have all of its digits.
     constexpr bool precise = !Exp::logarithm_joins_reference;
     T sum;
     if (ExpHalfFused<T>::serves(exp.against()) && (!precise || m_scale == T(1))) {
@@ -74,8 +74,9 @@ class HalfTile : public TileSlots<V, items, width, threads, access, Strides::one
     return sum;
   }
 
-  /// Stores map(scale * entry) in the places that `load` with the same arguments has read. Entries
-  /// are widened once more: a compiler that knew of the first time would keep them in registers.
+  /// Stores map(scale * entry) in the places from which `load` with the same arguments has read.
+  /// Entries are widened a second time here. make_opaque hides that from the compiler, which would
+  /// otherwise keep the results of the first time in registers.
   template <class Map>
   KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t first, int thread_id,
                                          const Map& map) const {
@@ -105,9 +106,9 @@ class HalfTile : public TileSlots<V, items, width, threads, access, Strides::one
   }
 
  private:
-  static constexpr int pairs = width / 2;  // of a chunk
+  static constexpr int pairs = width / 2;  // per chunk
 
-  /// The largest entry once the signs that are set in `turned` are turned.
+  /// The largest entry after an exclusive or with `turned`, which is 0 or flips all signs.
   template <HalfPair turned>
   KOKKOS_FORCEINLINE_FUNCTION T largest() const {
     HalfPair most[pairs];
@@ -129,7 +130,7 @@ class HalfTile : public TileSlots<V, items, width, threads, access, Strides::one
     T partial[accumulators] = {};
     KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK
     for (int i = 0; i < items; ++i) {
-      if (!Slots::holds(i, m_left)) break;  // exponentials of nothing cost as much as others
+      if (!Slots::holds(i, m_left)) break;  // exponentials of padding cost as much as others
       T entry[width];
       widen<X, width>(m_chunk[i], entry);
       KOKKOSSOFTMAX_IMPL_UNROLL

@@ -8,19 +8,19 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Neighbouring entries of a row on the host, with loops that compilers vectorize: what a Tile is
-/// on a GPU. Entries are x[i], as T, scaled.
+/// Neighbouring entries of a row on the host, with loops that compilers vectorize: the counterpart
+/// of a Tile on a GPU. Entry i is x[i], converted to T and scaled.
 template <class X, class T>
 class HostSpan {
  public:
-  /// Long enough to amortise what is done once a span, short enough for the first level cache and
-  /// for sums in T.
+  /// Long enough to amortise the work that is done once per span, and short enough for the
+  /// first-level cache and for sums in T.
   static constexpr std::int64_t max_size = 512;
 
   KOKKOS_FORCEINLINE_FUNCTION HostSpan(const X* x, std::int64_t size, HostScale<T> scale)
       : m_x(x), m_size(size), m_scale(scale) {}
 
-  /// The largest entry, not less than `start`; NaN is passed over.
+  /// The largest of the entries and `start`; NaN is ignored.
   KOKKOS_FORCEINLINE_FUNCTION T max(T start) const {
     T best[lanes];
     for (int l = 0; l < lanes; ++l) best[l] = start;
@@ -36,7 +36,7 @@ class HostSpan {
     return sum_of([&](std::int64_t, T v) { return exp(v); });
   }
 
-  /// The same; the terms go to y[i].
+  /// The same; also writes the terms to y[i].
   template <class Exp>
   KOKKOS_FORCEINLINE_FUNCTION T sum_into(T* y, const Exp& exp) const {
     return sum_of([&](std::int64_t i, T v) { return y[i] = exp(v); });
@@ -52,8 +52,8 @@ class HostSpan {
   }
 
  private:
-  /// Independent partial results, so that a reduction vectorizes without reordering by the
-  /// compiler: two vectors of the widest instruction set.
+  /// The number of independent partial results of a reduction, so that it vectorizes without
+  /// reordering by the compiler: two vectors of the widest instruction set.
   static constexpr int lanes = 128 / static_cast<int>(sizeof(T));
 
   KOKKOS_FORCEINLINE_FUNCTION T entry(std::int64_t i) const {

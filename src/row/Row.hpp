@@ -2,20 +2,25 @@
 #ifndef KOKKOSSOFTMAX_SRC_ROW_ROW_HPP
 #define KOKKOSSOFTMAX_SRC_ROW_ROW_HPP
 
+/// \file
+/// A row and its division into chunks, head and tail.
+
 #include <backend/AccessMode.hpp>
 #include <row/Chunk.hpp>
 #include <row/RowArgs.hpp>
 
 namespace KokkosSoftmax::Impl {
 
+/// The number of entries from p to the next address that is a multiple of `width` entries.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION int entries_to_alignment(const T* p, int width) {
   const auto address = reinterpret_cast<std::uintptr_t>(p) / sizeof(T);
   return static_cast<int>((width - address % width) % width);
 }
 
-/// The entries to whose multiple chunks are aligned in AccessMode::peeled_vectors: a cache line, or
-/// as much of it as leaves each entry of the edges a thread.
+/// In AccessMode::peeled_vectors, the first chunk of a row begins at a multiple of this number of
+/// entries: a cache line of 128 bytes, or the largest part of it that leaves one thread for each
+/// peeled entry.
 template <class T, int width>
 constexpr int aligned_entries(int threads) {
   int entries = 128 / static_cast<int>(sizeof(T));
@@ -23,8 +28,9 @@ constexpr int aligned_entries(int threads) {
   return entries;
 }
 
-/// A row, and how its entries fall into chunks: `head` single entries, then `chunks` chunks, then
-/// single entries to the end.
+/// A row, and its division into `head` single entries (up to the first aligned address), then
+/// `chunks` chunks, then single entries up to the end (the tail). Head and tail are the peeled
+/// entries.
 template <class V, int width, AccessMode access, int alignment>
 struct ChunkedRow {
   using X = typename V::X;
@@ -36,9 +42,9 @@ struct ChunkedRow {
   std::int64_t y_stride;
   std::int64_t columns;
   std::int64_t chunks;
-  std::int64_t end;  // the chunk where the part of the row ends that is worked on; `chunks` or less
+  std::int64_t end;  // one past the last chunk of the part that is worked on; at most `chunks`
   int head = 0;
-  bool wide_stores = true;  // whole chunks, at addresses known relative to each other
+  bool wide_stores = true;  // y is written in whole chunks at constant distances
 
   KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const RowArgs<V>& arguments, std::int64_t r)
       : ChunkedRow(arguments, arguments.row(r)) {}
@@ -59,8 +65,8 @@ struct ChunkedRow {
     end = chunks;
   }
 
-  /// The entry that thread `thread_id` holds beside its chunks, or -1: the head goes to the first
-  /// threads, the tail to the ones behind the longest possible head.
+  /// The column of the peeled entry that thread `thread_id` holds in addition to its chunks, or -1.
+  /// The first threads hold the head. The threads after the longest possible head hold the tail.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t edge_column(int thread_id) const {
     constexpr int longest_head = alignment - 1;
     if (thread_id < head) return thread_id;

@@ -2,6 +2,9 @@
 #ifndef KOKKOSSOFTMAX_SRC_ROW_ROWARGS_HPP
 #define KOKKOSSOFTMAX_SRC_ROW_ROWARGS_HPP
 
+/// \file
+/// The arguments of every kernel, and the loader, which scales entries.
+
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
 #include <impl/KokkosSoftmax_RowProblem.hpp>
@@ -9,16 +12,16 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Where a row starts in x and in y.
+/// The addresses at which a row starts in x and in y.
 template <class V>
 struct RowPointers {
   const typename V::X* x;
   typename V::Y* y;
 };
 
-/// scale * x on a host. Programs may have their processor take denormal numbers for 0 (icx and
-/// -ffast-math link that in), and 0 * inf is NaN. So the scale 0 is two factors, each a normal
-/// number, whose product with any finite number counts as 0.
+/// scale * x on a host. A program may make its processor treat denormal numbers as 0 (linking with
+/// icx or -ffast-math does that), and 0 * inf is NaN. So the scale 0 is replaced by two factors.
+/// Each is a normal number, and their product with any finite number is small enough to count as 0.
 template <class T>
 class HostScale {
  public:
@@ -33,7 +36,8 @@ class HostScale {
   T m_second;
 };
 
-/// What every schedule's kernel gets. V: ValueTypes, here and in all that touches memory.
+/// The arguments of every schedule's kernel. Here and in all code that accesses memory, V is a
+/// ValueTypes.
 template <class V>
 struct RowArgs {
   using X = typename V::X;
@@ -42,18 +46,19 @@ struct RowArgs {
 
   Problem problem;
   T scale;
-  X padding;  // stands where there is no entry: -inf once scaled
+  X padding;  // the value of slots without an entry: -inf after scaling
   EmptyRows empty_rows;
   bool scale_is_zero;
-  std::int64_t first_row = 0;  // of this launch, see TeamLaunch
+  std::int64_t first_row = 0;  // the first row of this launch, see TeamLaunch
 
   RowArgs(const Problem& problem_, const Options& options)
       : problem(problem_),
         scale(static_cast<T>(options.scale)),
         empty_rows(options.empty_rows),
         scale_is_zero(scale == T(0)) {
-    // Zero is taken as its limit from above: finite entries count alike, and -inf stays -inf, which
-    // the empty places of the kernels need. For GPUs, which compute with denormal numbers.
+    // The scale 0 is treated as its limit from above: all finite entries count alike, and -inf
+    // stays -inf, as the kernels' slots without an entry require. This number is for GPUs, which
+    // compute with denormal numbers.
     if (scale_is_zero) scale = Kokkos::Experimental::denorm_min_v<T>;
     constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
     padding = static_cast<X>(scale < T(0) ? infinity : -infinity);
@@ -70,17 +75,17 @@ struct RowArgs {
       y += index * problem.outer[d].y_stride;
       r = slower;
     }
-    // from the members themselves, which are known to point to global memory
+    // computed from the members themselves, which are known to point to global memory
     return {problem.x + (x + r * problem.outer[0].x_stride),
             problem.y + (y + r * problem.outer[0].y_stride)};
   }
 
-  /// The same where there is one outer axis, without divisions.
+  /// The same for problems with one outer axis, without divisions.
   KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> row_of_one_axis(std::int64_t r) const {
     return {problem.x + r * problem.outer[0].x_stride, problem.y + r * problem.outer[0].y_stride};
   }
 
-  /// The loader: an entry as it is in memory to the value that the function is applied to.
+  /// The loader: converts an entry in memory to the value to which the function is applied.
   KOKKOS_FORCEINLINE_FUNCTION T load(const X& x) const { return scaled(static_cast<T>(x)); }
   KOKKOS_FORCEINLINE_FUNCTION T scaled(T x) const {
     KOKKOS_IF_ON_DEVICE((return scale * x;))

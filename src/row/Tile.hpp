@@ -7,7 +7,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A tile's entries in the type that is computed with. Places without an entry hold -inf, which
+/// The entries of a tile, in the type of the computation. Slots without an entry hold -inf, which
 /// adds nothing to a sum.
 template <class V, int items, int width, int threads, AccessMode access,
           Strides strides = Strides::one_or_any>
@@ -23,8 +23,8 @@ class Tile : public TileSlots<V, items, width, threads, access, strides> {
   using typename Slots::X;
   using typename Slots::Y;
 
-  /// Loads the chunks from number `first` on; the edge belongs to the tile with chunk 0. `see` gets
-  /// the chunks as they are in memory.
+  /// Loads the chunks from number `first` on. The tile with chunk 0 also loads the peeled entries.
+  /// `see` is called with the chunks as they are in memory.
   template <class See>
   KOKKOS_FORCEINLINE_FUNCTION void load(const RowArgs<V>& arguments, const Row& row,
                                         std::int64_t first, int thread_id, const See& see) {
@@ -42,13 +42,13 @@ class Tile : public TileSlots<V, items, width, threads, access, strides> {
     load(arguments, row, first, thread_id, [](const Raw(&)[items]) {});
   }
 
-  /// The same of chunks that have been loaded before, without an edge.
+  /// The same for chunks that have been loaded before, without peeled entries.
   KOKKOS_FORCEINLINE_FUNCTION void take(const RowArgs<V>& arguments, const Raw (&chunk)[items]) {
     take_unscaled(chunk);
     scale_loaded(arguments);
   }
 
-  /// The same of entries that have been widened before.
+  /// The same for entries that have been widened before.
   KOKKOS_FORCEINLINE_FUNCTION void take(const RowArgs<V>& arguments, const T (&entry)[size]) {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j) m_value[j] = entry[j];
@@ -56,22 +56,23 @@ class Tile : public TileSlots<V, items, width, threads, access, strides> {
     scale_loaded(arguments);
   }
 
-  /// The same without a multiplication by 1: the branch, which would keep loads from memory from
-  /// overlapping, does no harm where chunks come from scratch.
+  /// The same, but skips the multiplication if the scale is 1. The branch would prevent loads from
+  /// memory from overlapping; for chunks from scratch memory it does no harm.
   KOKKOS_FORCEINLINE_FUNCTION void take_from_scratch(const RowArgs<V>& arguments,
                                                      const Raw (&chunk)[items]) {
     take_unscaled(chunk);
     if (arguments.scale != T(1)) scale(arguments);
   }
 
-  /// For a place in the row that this thread doesn't work on.
+  /// Fills the tile with -inf, for a row or a part of a row that this thread doesn't work on.
   KOKKOS_FORCEINLINE_FUNCTION void clear() {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j) m_value[j] = -Kokkos::Experimental::infinity_v<T>;
     m_edge = -Kokkos::Experimental::infinity_v<T>;
   }
 
-  /// What the tile holds of chunk i, to be stashed elsewhere, and back again. The edge is lost.
+  /// chunk(i) returns what the tile holds in chunk i, to be stashed; set_chunks() puts the chunks
+  /// back. The peeled entry is lost.
   using ValueChunk = Chunk<T, width>;
   KOKKOS_FORCEINLINE_FUNCTION ValueChunk chunk(int i) const {
     ValueChunk chunk;
@@ -85,10 +86,11 @@ class Tile : public TileSlots<V, items, width, threads, access, strides> {
     m_edge = T(0);
   }
 
-  /// The largest entry, not less than `start`. NaN is passed over: it shows in the sum.
+  /// The largest of the entries and `start`. NaN is ignored here; it appears in the sum.
   KOKKOS_FORCEINLINE_FUNCTION T max(T start) const {
     if constexpr (access == AccessMode::peeled_vectors) start = larger(start, m_edge);
-    // nvcc takes seven instructions for -inf and a double, in place of three.
+    // If nvcc knows that `start` is -inf, it uses seven instructions for the maximum of -inf and a
+    // double, instead of three.
     make_opaque(start);
     T partial[accumulators] = {start, start, start, start};
     KOKKOSSOFTMAX_IMPL_UNROLL
@@ -97,7 +99,7 @@ class Tile : public TileSlots<V, items, width, threads, access, strides> {
     return larger(larger(partial[0], partial[1]), larger(partial[2], partial[3]));
   }
 
-  /// The sum of exp(entry); with `keep` the terms take the entries' places.
+  /// The sum of exp(entry). With `keep`, the terms replace the entries.
   template <bool keep, class Exp>
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) {
     if constexpr (keep && std::is_same_v<Exp, ExpAccurate<double>>) {
@@ -108,7 +110,8 @@ class Tile : public TileSlots<V, items, width, threads, access, strides> {
     }
   }
 
-  /// Stores map(what the tile holds) in the places that `load` with the same arguments has read.
+  /// Stores map(value) for the values that the tile holds, in the places from which `load` with the
+  /// same arguments has read.
   template <class Map>
   KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t first, int thread_id,
                                          const Map& map) const {
@@ -133,7 +136,7 @@ class Tile : public TileSlots<V, items, width, threads, access, strides> {
     for (int j = 0; j < size; ++j)
       add_term<keep>(partial[j % accumulators], term, m_value[j], m_value[j]);
     if constexpr (access == AccessMode::peeled_vectors) {
-      // only the first few warps can have one: the others skip the exponential
+      // only the first few warps can have a peeled entry: the others skip the exponential
       if (m_edge != -Kokkos::Experimental::infinity_v<T>)
         add_term<keep>(partial[0], term, m_edge, m_edge);
       else if (keep)
@@ -154,7 +157,8 @@ class Tile : public TileSlots<V, items, width, threads, access, strides> {
     m_edge = -Kokkos::Experimental::infinity_v<T>;
   }
 
-  /// A branch keeps loads from overlapping a bit; multiplying doubles by 1 costs more than that.
+  /// Multiplies by the scale, without a branch except for doubles: a branch slightly reduces the
+  /// overlap of loads, but multiplying doubles by 1 costs more than that.
   KOKKOS_FORCEINLINE_FUNCTION void scale_loaded(const RowArgs<V>& arguments) {
     if (sizeof(T) < 8 || arguments.scale != T(1)) scale(arguments);
   }
@@ -176,7 +180,7 @@ class Tile : public TileSlots<V, items, width, threads, access, strides> {
     }
   }
 
-  /// The same one by one, for a y that is strided or aligned in another way than x.
+  /// The same, entry by entry, for a y that is strided or not aligned in the same way as x.
   template <class Map>
   KOKKOS_FORCEINLINE_FUNCTION void store_entries(int left, Y* p, std::int64_t stride,
                                                  const Map& map) const {
@@ -196,7 +200,7 @@ class Tile : public TileSlots<V, items, width, threads, access, strides> {
   T m_edge;
 };
 
-/// The tile of a team.
+/// The tile that all lanes of a team hold together.
 template <class V, class Shape>
 using TeamTile = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::access>;
 
