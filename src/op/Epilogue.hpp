@@ -3,12 +3,16 @@
 #define KOKKOSSOFTMAX_SRC_OP_EPILOGUE_HPP
 
 /// \file
-/// What an operation does with a row's LogSumExpState: the only place where softmax, log_softmax
-/// and logsumexp differ. An epilogue has
-///   Exp             how exp(v - reference) is computed
-///   keeps_exponentials   what the schedule keeps for the output: the weights exp(v - reference),
-///   or v one_value_per_row the output is one value a row
-/// and, made from the row's state, the map from what was kept to the output, or the `value`.
+/// Epilogues: how each operation computes its output from a row's LogSumExpState. This is the only
+/// place where softmax, log_softmax and logsumexp differ. An epilogue has the members
+///
+/// - Exp: how exp(v - reference) is computed
+/// - keeps_exponentials: whether a schedule keeps the exponentials exp(v - reference) for the
+///   output, or the values v
+/// - one_value_per_row: whether the output is one value per row
+///
+/// An epilogue object is made from the row's state. It maps what was kept to the output, or has the
+/// output as its member `value`.
 
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Options.hpp>
@@ -29,14 +33,15 @@ struct Epilogue<Operation::softmax, V> {
   static constexpr bool keeps_exponentials = true;
   static constexpr bool one_value_per_row = false;
 
-  /// The weights were taken against `reference`, the row's state stands against row.max.
+  /// For exponentials relative to `reference`; the row's state is relative to row.max.
   KOKKOS_FORCEINLINE_FUNCTION Epilogue(const LogSumExpState<T>& row, T reference,
                                        EmptyRows empty_rows)
       : factor(rescale_factor(reference, row.max)) {
-    // An empty row has the sum 0: 1 / 0 makes it NaN. A NaN or +inf in the row made the sum NaN.
+    // An empty row has the sum 0, and 1 / 0 makes its results NaN. NaN or +inf in the row has made
+    // the sum NaN.
     factor = row.sum == T(0) && empty_rows == EmptyRows::zero ? T(0) : factor / row.sum;
   }
-  /// The weights were taken against row.max itself.
+  /// For exponentials relative to row.max itself.
   KOKKOS_FORCEINLINE_FUNCTION Epilogue(const LogSumExpState<T>& row, EmptyRows empty_rows)
       : factor(row.sum == T(0) && empty_rows == EmptyRows::zero ? T(0) : T(1) / row.sum) {}
 
@@ -54,7 +59,7 @@ struct Epilogue<Operation::log_softmax, V> {
 
   KOKKOS_FORCEINLINE_FUNCTION Epilogue(const LogSumExpState<T>& row, T /*reference*/,
                                        EmptyRows empty_rows)
-      // max - max makes a row NaN whose max is not finite
+      // if max is not finite, max - max makes all results of the row NaN
       : max(row.max), log_sum(not_negative(Kokkos::log(row.sum)) + (row.max - row.max)) {
     const bool empty = row.max == -Kokkos::Experimental::infinity_v<T> && row.sum == row.sum;
     if (empty && empty_rows == EmptyRows::zero) max = log_sum = T(0);  // so that -inf stays -inf
@@ -62,15 +67,15 @@ struct Epilogue<Operation::log_softmax, V> {
   KOKKOS_FORCEINLINE_FUNCTION Epilogue(const LogSumExpState<T>& row, EmptyRows empty_rows)
       : Epilogue(row, row.max, empty_rows) {}
 
-  /// (v - max) first: max + log_sum would round away the digits of a small result.
+  /// v - max is computed first: max + log_sum would round away the digits of a small result.
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const { return (v - max) - log_sum; }
 
   T max;
   T log_sum;
 
  private:
-  /// The sum has the term exp(max - max) = 1. Less than that is a rounding, which would make the
-  /// result for the largest entry positive. NaN stays NaN.
+  /// The sum contains the term exp(max - max) = 1. A smaller sum is due to rounding, and would make
+  /// the result for the largest entry positive. NaN stays NaN.
   KOKKOS_FORCEINLINE_FUNCTION static T not_negative(T logarithm) {
     return logarithm < T(0) ? T(0) : logarithm;
   }
@@ -91,7 +96,7 @@ struct Epilogue<Operation::logsumexp, V> {
   T value;
 };
 
-/// An epilogue for a schedule that has kept nothing and comes with the entry again.
+/// An epilogue for a schedule that has kept nothing and reads the entries a second time.
 template <class Epilogue, class T>
 class EntryEpilogue {
  public:

@@ -6,8 +6,8 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The end of a row whose tile is still there: its share of the row, or the row's one value in the
-/// thread that is `first`.
+/// Writes the output of a row whose tile is still held: the thread's part of the row, or the row's
+/// one value in the thread for which `first` is true.
 template <class Share, class Output>
 KOKKOS_FORCEINLINE_FUNCTION void write_share(const Share& share, const typename Share::Row& row,
                                              int thread_id, bool first, const Output& output) {

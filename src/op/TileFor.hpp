@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_OP_TILEFOR_HPP
 
 /// \file
-/// Which tile a kernel holds, by the operation that it computes.
+/// Selects the type of a kernel's tile by the operation that the kernel computes.
 
 #include <impl/KokkosSoftmax_Operation.hpp>
 #include <row/HalfTile.hpp>
@@ -11,8 +11,8 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Whether a kernel keeps entries in pairs: where it needs no weights, and where that brings
-/// something. (log_softmax with results of float was as fast without.)
+/// Whether a kernel keeps entries in pairs: if it doesn't need the exponentials, and if pairs are
+/// an advantage. (log_softmax with results of float was as fast without pairs.)
 template <class V, Operation operation, int width>
 inline constexpr bool keeps_half_pairs = moves_in_pairs<typename V::X, width> &&
                                          (operation == Operation::logsumexp ||
@@ -27,7 +27,8 @@ template <class V, Operation operation, class Shape>
 using TeamTileFor =
     TileFor<V, operation, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::access>;
 
-/// The same of a kernel that comes along a row tile after tile, and so comes again to write.
+/// The same for a kernel that goes through a row tile by tile, and then goes through it a second
+/// time to write the output.
 template <class V, Operation operation, class Shape>
 using LoopTileFor = std::conditional_t<operation == Operation::logsumexp,
                                        TeamTileFor<V, operation, Shape>, TeamTile<V, Shape>>;
