@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SPLIT_PANEL_HPP
 
 /// \file
-/// Panels: neighbouring strided rows that a team works on at one time.
+/// Panels. A panel consists of the neighbouring strided rows that a team works on at one time.
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
@@ -13,32 +13,35 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// How the slots of a team (loads that its lanes have in a row) are dealt out to rows.
+/// How the slots of a team are assigned to the rows of a panel: in turn, so that slot s belongs to
+/// row s % rows. A lane has one or several slots, and each slot processes some columns of one row.
 struct Panel {
   int rows = 1;
-  int lanes_per_row = 1;  // slots of a row
+  int lanes_per_row = 1;  // slots that share a row
 };
 
-/// The rows that lie side by side, and what there is for a panel of them.
+/// The rows that lie side by side and are to be divided into panels, and the limits of a panel.
 struct PanelProblem {
   std::int64_t neighbours;
-  bool contiguous;  // the first row's next entry follows the last row's
+  bool contiguous;  // the first row's next entry follows the last row's in memory
   std::int64_t entry_bytes;
   int most_rows;
   int slots;      // of a team
   int max_teams;  // resident at one time
 };
 
-/// The part of the device that so many panels occupy, each divided over a whole number of teams.
+/// The fraction of the device that `panels` panels occupy if each is divided over a whole number of
+/// teams.
 inline double occupied_by(std::int64_t panels, int max_teams) {
   if (panels <= max_teams) return static_cast<double>(panels * (max_teams / panels)) / max_teams;
   return static_cast<double>(panels) /
          static_cast<double>(divide_up(panels, max_teams) * max_teams);
 }
 
-/// Pieces of memory that don't begin where a cache line does have parts of lines at both ends: they
-/// should be long, and begin where a sector does if they can. All that is contiguous is best taken
-/// as one piece. Smaller panels where they occupy more of the device.
+/// The number of rows of a panel. A panel reads one piece of memory per column. Pieces that don't
+/// begin at a cache line contain parts of cache lines at both ends. Such pieces should be long, and
+/// they should begin at a sector if possible. If all neighbours fit a panel, they are best taken as
+/// one piece. Panels are smaller than possible if they then occupy more of the device.
 inline int panel_rows(const PanelProblem& p) {
   if (p.most_rows == 1) return 1;
   const std::int64_t line = cache_line / p.entry_bytes;
@@ -50,7 +53,8 @@ inline int panel_rows(const PanelProblem& p) {
     return std::min(divide_up(divide_up(p.neighbours, panels), step) * step, most);
   };
   const std::int64_t fewest = divide_up(p.neighbours, most);
-  // as many panels as leave each of them as many teams, or as are taken in the same time
+  // The largest number of panels that leaves as many teams to each panel as the fewest panels do
+  // or, if there are more panels than teams, that is processed in the same number of rounds.
   const std::int64_t full = fewest <= p.max_teams ? p.max_teams / (p.max_teams / fewest)
                                                   : divide_up(fewest, p.max_teams) * p.max_teams;
   const auto occupied = [&](std::int64_t panels) {
@@ -60,8 +64,9 @@ inline int panel_rows(const PanelProblem& p) {
   return static_cast<int>(rows_of(occupied(full) < occupied(fewest) + worth_it ? fewest : full));
 }
 
-/// As many sharers as there are slots for. Where memory is contiguous rather a few less, so that
-/// the team goes over it in steps of whole cache lines.
+/// Gives each row as many slots as there are. If the memory of the panel is contiguous, each row
+/// gets a few slots less, so that the team advances in steps of whole cache lines, unless more than
+/// a quarter of the slots would be left over.
 inline Panel make_panel(const PanelProblem& p) {
   const int rows = panel_rows(p);
   const int all = p.slots / rows;

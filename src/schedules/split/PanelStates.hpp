@@ -9,8 +9,8 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The states of a panel's rows in a team, with the interface of RowStates: each lane brings
-/// `slots` states, which are dealt out to the rows in turn.
+/// The states of a panel's rows in a team, with the same interface as RowStates. Each lane
+/// contributes `slots` states. The slots are assigned to the rows in turn, see Panel.
 template <class Exec_, class T_, int threads_, int lanes_, int most_rows_, int slots_>
 class PanelStates {
  public:
@@ -26,11 +26,11 @@ class PanelStates {
   static constexpr int max_members = threads * lanes;
   static_assert(most_rows <= threads * lanes, "each row needs a lane");
 
-  /// Those of the lane's slots.
+  /// The states of the lane's slots.
   struct Contribution {
     State slot[slots];
   };
-  /// Those of all rows, until the next round is gathered.
+  /// The merged states of all rows, valid until the next round is gathered.
   using Merged = ScratchStates<Exec, T>;
 
   KOKKOS_FORCEINLINE_FUNCTION PanelStates(const Member& member, int lane, const Panel& panel)
@@ -40,15 +40,15 @@ class PanelStates {
         m_contributed(member.team_scratch(0), slots * threads * lanes),
         m_merged(member.team_scratch(0), most_rows) {}
 
-  /// The number of this lane's slot k among those that share its row; slots that are left over have
-  /// numbers behind them.
+  /// The number of this lane's slot k among the slots that share its row. Slots that are left over
+  /// have the numbers from `lanes_per_row` on.
   KOKKOS_FORCEINLINE_FUNCTION int lane_in_row(int k) const { return slot_number(k) / m_panel.rows; }
   KOKKOS_FORCEINLINE_FUNCTION int row(int k) const { return slot_number(k) % m_panel.rows; }
 
   template <class Publish>
   KOKKOS_FORCEINLINE_FUNCTION void contribute(std::uint32_t /*round*/, const Contribution& mine,
                                               const Publish& publish) const {
-    m_member.team_barrier();  // until all have done with the states of an earlier round
+    m_member.team_barrier();  // until all lanes have used the states of an earlier round
     for (int k = 0; k < slots; ++k) m_contributed(slot_number(k)) = mine.slot[k];
     merge_lanes_of_row<slots>(m_panel.lanes_per_row);
     if (number() < m_panel.rows) publish(number(), m_contributed(number()));
@@ -63,7 +63,7 @@ class PanelStates {
 
   KOKKOS_FORCEINLINE_FUNCTION Merged merge_polled(std::uint32_t /*round*/, int members,
                                                   const State& part) const {
-    m_member.team_barrier();  // as in bring
+    m_member.team_barrier();  // as in contribute
     m_contributed(number()) = part;
     merge_lanes_of_row<1>(members < pollers() ? members : pollers());
     if (number() < m_panel.rows) m_merged(number()) = m_contributed(number());
@@ -71,7 +71,7 @@ class PanelStates {
     return m_merged;
   }
 
-  /// The memory, for something else between two barriers.
+  /// The scratch memory of the states, which can be used for other data between two barriers.
   KOKKOS_FORCEINLINE_FUNCTION State* data() const { return m_contributed.data(); }
   static std::size_t scratch_bytes() {
     return ScratchStates<Exec, T>::shmem_size(slots * threads * lanes) +
@@ -79,19 +79,19 @@ class PanelStates {
   }
 
  private:
-  /// Of this lane in the team.
+  /// The number of this lane in the team.
   KOKKOS_FORCEINLINE_FUNCTION int number() const { return m_member.team_rank() * lanes + m_lane; }
-  /// Neighbouring lanes have neighbouring slots, and a vector all of its slots one behind the
-  /// other.
+  /// Neighbouring lanes have neighbouring slots, and the slots of a vector are consecutive.
   KOKKOS_FORCEINLINE_FUNCTION int slot_number(int k) const {
     return (m_member.team_rank() * slots + k) * lanes + m_lane;
   }
-  /// Lanes are dealt out to the rows as slots are, to look at messages: so many a row.
+  /// The number of lanes per row that poll records. Lanes are assigned to the rows in turn, like
+  /// slots.
   KOKKOS_FORCEINLINE_FUNCTION int pollers() const { return threads * lanes / m_panel.rows; }
 
   template <class Read>
   KOKKOS_FORCEINLINE_FUNCTION void poll_some(int members, const Read& read, Polled& seen) const {
-    constexpr int at_a_time = 8;  // so that few wait for one another
+    constexpr int at_a_time = 8;  // so that few loads wait for one another
     const int poller = number() / m_panel.rows;
     const int row = number() % m_panel.rows;
     for (int first = poller; first < members; first += at_a_time * pollers()) {
@@ -106,8 +106,9 @@ class PanelStates {
     }
   }
 
-  /// As merge_over_lanes the largest reference first: one by one the roundings of many like
-  /// exponentials would add up, where each message's maximum is a bit larger than the one before.
+  /// Determines the largest reference first, like merge_over_lanes. If the records were merged one
+  /// by one, and each record's maximum were slightly larger than the one before, the rounding
+  /// errors of many similar exponentials would add up.
   template <int count>
   KOKKOS_FORCEINLINE_FUNCTION static void merge(State& state,
                                                 const RoundRecord<T> (&record)[count]) {
@@ -121,8 +122,8 @@ class PanelStates {
     state = {max, sum};
   }
 
-  /// Merges the first `count` states of each row, of `each` a lane, into the first one, in a tree
-  /// of barriers.
+  /// Merges the first `count` states of each row into the row's first state, in a tree with one
+  /// barrier per level. Each lane has `each` states.
   template <int each>
   KOKKOS_FORCEINLINE_FUNCTION void merge_lanes_of_row(int count) const {
     m_member.team_barrier();

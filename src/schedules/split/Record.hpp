@@ -3,7 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SPLIT_RECORD_HPP
 
 /// \file
-/// What teams of a group tell each other, and how, without fences.
+/// The records that the teams of a group publish to each other. Reading and writing them needs no
+/// fences.
 
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <Kokkos_Core.hpp>
@@ -14,9 +15,10 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Loads and stores that other teams see; each word is valid by itself, so that no order is needed.
-/// On hosts they are ordered all the same, which costs little there: who has read a word has seen
-/// the end of all that its writer did before, so that entries of y may overwrite those of x.
+/// Loads and stores of words that teams exchange. Each word is valid by itself, so that no memory
+/// order is needed. On hosts the accesses are ordered nevertheless, which costs little there: when
+/// a thread reads a word, everything that the writer did before it is complete, so that entries of
+/// y can overwrite entries of x.
 template <class Word>
 KOKKOS_FORCEINLINE_FUNCTION Word load_relaxed(const Word* word) {
   KOKKOS_IF_ON_DEVICE((return *static_cast<const volatile Word*>(word);))
@@ -29,28 +31,28 @@ KOKKOS_FORCEINLINE_FUNCTION void store_relaxed(Word* word, Word value) {
   KOKKOS_IF_ON_HOST((std::atomic_ref<Word>(*word).store(value, std::memory_order_release);))
 }
 
-/// Between two looks at what isn't there yet: a thread of a host leaves its core to those that it
-/// waits for.
+/// Called between two polls. A host thread yields its core to the threads that it waits for.
 KOKKOS_FORCEINLINE_FUNCTION void before_next_poll() {
   KOKKOS_IF_ON_HOST((std::this_thread::yield();))
 }
 
-/// What a team tells its group in a round.
+/// What a team publishes to its group in a round.
 template <class T>
 struct RoundRecord {
   LogSumExpState<T> state;
-  std::uint32_t row = 0;  // of a later round; in the message of the group's first team
+  std::uint32_t row = 0;  // of a later round; only in the record of the group's first team
 };
 
-/// What a lane sees of the messages of a round.
+/// What a lane has read of the records of a round.
 template <class T>
 struct PolledRound {
   RoundRecord<T> part;
   bool there = true;
 };
 
-/// A message as words of 32 bits beside a tag of 32 bits, so that a reader knows of each word
-/// whether it is the one it waits for. `stride` messages are interleaved, word by word.
+/// A record as words of 64 bits: 32 bits of the record and a tag of 32 bits. From the tag, a reader
+/// knows for each word whether it is the word that it waits for. The words of `stride` records are
+/// interleaved.
 template <class T, int stride>
 struct TaggedRecord {
   static constexpr int state_words = sizeof(LogSumExpState<T>) / sizeof(std::uint32_t);
@@ -68,7 +70,7 @@ struct TaggedRecord {
     store_relaxed(to + state_words * stride, high | record.row);
   }
 
-  /// False where a word isn't there yet.
+  /// Returns false if a word isn't there yet.
   KOKKOS_FORCEINLINE_FUNCTION static bool read(const std::uint64_t* from, std::uint32_t tag,
                                                RoundRecord<T>& record) {
     std::uint32_t half[words];

@@ -3,7 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SPLIT_ROWLOOP_HPP
 
 /// \file
-/// What teams that share rows do row after row, and their kernel.
+/// The loop of a team over the rows that its group divides among its teams, and the kernel that
+/// runs this loop.
 
 #include <limits>
 #include <row/RowArgs.hpp>
@@ -11,20 +12,20 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The rounds of a team in its group, whatever a team does with its share of a row. Team, which
-/// derives from it, has
-///   Brought sum(row)        what the lane brings of its share of a row, see RowStates
-///   void write(row, all)    the share's output from the merged states of all
-/// and brings constants of its own where those here don't hold.
+/// The rounds of a team in its group, independent of how a team processes its segment of a row.
+/// `Team` derives from this class and has
+///   Contribution sum(row)   what the lane contributes to the state of the row, see RowStates
+///   void write(row, all)    writes the segment's output, given the merged states of all teams
+/// `Team` has its own versions of the constants below if these values don't apply to it.
 template <class Team, class V, class Group>
 class RowLoop {
  public:
   using State = typename Group::State;
   using Merged = typename Group::Merged;
   using Member = typename Group::Member;
-  static constexpr int most_rows = Group::most_rows;      // of a team at one time
+  static constexpr int most_rows = Group::most_rows;      // that a team works on at one time
   static constexpr int max_members = Group::max_members;  // of a group
-  /// Whether a share has to fit what a team can hold on chip.
+  /// Whether a segment must fit the registers and the scratch memory of a team.
   static constexpr bool holds_shares = false;
   /// Whether there must be as many groups as rows.
   static constexpr bool one_row_per_group = false;
@@ -38,9 +39,9 @@ class RowLoop {
         m_share(plan.chunks_per_team),
         m_group(member, lane, workspace, plan) {}
 
-  /// Rows of the group. A round lags behind the next: while the group's states of one row are on
-  /// their way, each team sums its share of the next one, and the second read finds the row still
-  /// in the cache.
+  /// Works on the rows of the group. Consecutive rounds overlap: while the group's states of one
+  /// row are being exchanged, each team sums its segment of the next row. The second read finds the
+  /// row still in the cache.
   KOKKOS_FORCEINLINE_FUNCTION void run() {
     std::uint32_t row = m_group.own_row(0);
     sum_and_publish(row, 0, 0u);
@@ -51,7 +52,7 @@ class RowLoop {
       case Group::Outcome::complete:
         run_complete(row, all);
         break;
-      case Group::Outcome::closed:  // all over again, in larger shares
+      case Group::Outcome::closed:  // starts again, with larger segments
         run_closed(own_rows);
     }
     m_group.leave();
@@ -59,16 +60,19 @@ class RowLoop {
 
   static std::size_t scratch_bytes(const SplitPlan&) { return Group::scratch_bytes(); }
 
-  /// The longest share that a team can have in one piece, given its scratch.
+  /// The largest number of chunks of a segment, given the team's bytes of scratch memory.
   static std::int64_t most_chunks(std::size_t /*scratch*/) {
     return std::numeric_limits<std::int64_t>::max();
   }
 
  protected:
-  /// Rows of a group that nobody claims: those whose numbers can't have come with a settled round.
+  /// The number of rows of a group that are not claimed. The number of a claimed row is received
+  /// with an earlier round, and nothing is claimed before it is settled which teams are in the
+  /// group. So the first rows can't be claimed.
   static constexpr std::uint32_t own_rows = 3;
 
-  /// From the first row on, which is summed and whose states are merged to `all`.
+  /// Runs the rounds of a complete group. The first row has been summed, and `all` is its merged
+  /// state.
   KOKKOS_FORCEINLINE_FUNCTION void run_complete(std::uint32_t row, const Merged& all) {
     std::uint32_t next = m_group.own_row(1);
     std::uint32_t after = m_group.own_row(2);
@@ -86,7 +90,8 @@ class RowLoop {
     }
   }
 
-  /// All rows of a group that was closed: its `own` own ones before those that it claims.
+  /// Works on all rows of a group that was closed: first on its `own` own rows, then on the rows
+  /// that it claims.
   KOKKOS_FORCEINLINE_FUNCTION void run_closed(std::uint32_t own) {
     m_share = (m_arguments.problem.columns / Team::RowTile::width + m_group.members()) /
               m_group.members();
@@ -104,14 +109,15 @@ class RowLoop {
   KOKKOS_FORCEINLINE_FUNCTION bool there(std::uint32_t row) const { return row < m_plan.rows; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t begin() const { return m_group.index() * m_share; }
 
-  /// Ends a ChunkedRow where the team's share of it does.
+  /// Ends a ChunkedRow at the end of the team's segment.
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION void cut_to_share(Row& row) const {
     const std::int64_t end = begin() + m_share;
     if (end < row.end) row.end = end;
   }
 
-  /// Looks at the messages of an earlier round on the way, where `poll_round` is one.
+  /// Sums the team's segment of a row and publishes the result as the record of `round`. Before
+  /// publishing, polls the records of the earlier round `poll_round`, unless that is 0.
   KOKKOS_FORCEINLINE_FUNCTION typename Group::Polled sum_and_publish(std::uint32_t row,
                                                                      std::uint32_t round,
                                                                      std::uint32_t claimed,
@@ -134,7 +140,7 @@ class RowLoop {
   KOKKOS_FORCEINLINE_FUNCTION const Team& team() const { return static_cast<const Team&>(*this); }
 };
 
-/// The kernel of a kind of team.
+/// The kernel whose teams are objects of class `Team`.
 template <class Team, class V>
 struct SplitKernel {
   static constexpr int max_members = Team::max_members;

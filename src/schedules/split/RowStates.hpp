@@ -9,16 +9,18 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The states of a row in a team. What a group of teams needs of them (PanelStates has the same):
-///   Brought                     what a lane brings to a round
-///   Merged                      where the merged states of a round are found
-///   bring(round, mine, show)    merges over the team; a lane with a row's state calls
-///                               show(row in the panel, state)
-///   look(members, read)         what the lane sees of the members' messages by
-///                               read(member, row in the panel, message)
-///   merge_polled(round, members, part)   what the lanes have seen, merged
-/// A barrier at least stands in `contribute` and in `merge_polled`, behind all that was written
-/// before.
+/// The states of a row in a team. A group of teams needs the following members, which PanelStates
+/// has too:
+///   Contribution                what a lane contributes to a round
+///   Merged                      the merged states of a round
+///   contribute(round, mine, publish)
+///       merges over the team; a lane that has a row's state calls publish(row in the panel, state)
+///   poll(members, read)
+///       what the lane reads of the members' records by read(member, row in the panel, record)
+///   merge_polled(round, members, part)
+///       merges what the lanes have polled
+/// `contribute` and `merge_polled` contain at least one barrier. After it, each thread sees what
+/// all threads of the team have written to scratch memory before the call.
 template <class Exec_, class T_, int threads_, int lanes_>
 class RowStates {
  public:
@@ -32,7 +34,7 @@ class RowStates {
   using Contribution = State;
   using Merged = State;
   static constexpr int most_rows = 1;
-  static constexpr int max_members = threads * lanes;  // each lane looks at the message of one
+  static constexpr int max_members = threads * lanes;  // each lane polls the record of one member
 
   KOKKOS_FORCEINLINE_FUNCTION RowStates(const Member& member, int lane, const Panel& /*panel*/)
       : m_member(member), m_lane(lane), m_states(member.team_scratch(0), 4 * threads) {}
@@ -56,7 +58,7 @@ class RowStates {
     return seen;
   }
 
-  /// Only the threads that have a member's state in one of their lanes bring something.
+  /// Only the threads with a member's state in one of their lanes contribute.
   KOKKOS_FORCEINLINE_FUNCTION Merged merge_polled(std::uint32_t round, int members,
                                                   const State& part) const {
     const int buffer = (2 + static_cast<int>(round % 2)) * threads;
@@ -69,12 +71,12 @@ class RowStates {
     return parts > 1 ? merge_parts(buffer, parts) : m_states(buffer);
   }
 
-  /// The memory, for something else between two barriers.
+  /// The scratch memory of the states, which can be used for other data between two barriers.
   KOKKOS_FORCEINLINE_FUNCTION State* data() const { return m_states.data(); }
   static std::size_t scratch_bytes() { return ScratchStates<Exec, T>::shmem_size(4 * threads); }
 
  private:
-  /// For groups of more members than a vector has lanes.
+  /// For groups with more members than a vector has lanes.
   KOKKOS_FORCEINLINE_FUNCTION State merge_parts(int buffer, int parts) const {
     State part;
     if (m_lane < parts) part = m_states(buffer + m_lane);
@@ -83,7 +85,7 @@ class RowStates {
 
   const Member& m_member;
   int m_lane;
-  ScratchStates<Exec, T> m_states;  // brought and looked at, for two rounds
+  ScratchStates<Exec, T> m_states;  // contributed and polled states, for two rounds each
 };
 
 }  // namespace KokkosSoftmax::Impl

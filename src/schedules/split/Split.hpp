@@ -3,12 +3,12 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SPLIT_SPLIT_HPP
 
 /// \file
-/// Rows over groups of teams, for rows too wide for one team and for fewer rows than teams fit the
-/// machine. Each team works on a share of each of its group's rows and merges its state with the
-/// others' through memory.
+/// Rows that are divided over groups of teams: rows that are too wide for one team, and matrices
+/// with fewer rows than the device has room for teams. Each team works on a segment of each of its
+/// group's rows. It merges its state with those of the other teams through global memory.
 ///
-/// The kinds of teams: SplitTeam reads a row twice, SplitHeldTeam and SplitOnceTeam hold their
-/// shares.
+/// There are three classes of teams. SplitTeam reads a row twice; SplitHeldTeam and SplitOnceTeam
+/// hold their segments.
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
@@ -21,7 +21,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A team whose lanes work on one row together.
+/// A team whose lanes work on one row together. The row is read twice.
 template <class Exec, class V, Operation operation, class Shape>
 class SplitTeam
     : public RowLoop<
@@ -52,12 +52,12 @@ class SplitTeam
     return row;
   }
 
-  /// Forwards over the share.
+  /// Reads the segment forwards.
   KOKKOS_FORCEINLINE_FUNCTION State sum(std::uint32_t r) const {
     const Row row = share_of(this->m_arguments.row(r));
     OnlineSum<Exp, T> sum;
     std::int64_t first = this->begin();
-    do {  // once at least: the row's edge belongs to the first tile, even without a chunk
+    do {  // at least once: the peeled entries belong to the first tile, even without a chunk
       RowTile tile;
       tile.load(this->m_arguments, row, first, m_thread_id);
       sum.add(tile);
@@ -66,7 +66,7 @@ class SplitTeam
     return merge_over_lanes<Shape::lanes>(this->m_member, sum.state());
   }
 
-  /// Backwards over the share: its end is what the cache holds for sure.
+  /// Reads the segment backwards, because the cache certainly still holds the segment's end.
   KOKKOS_FORCEINLINE_FUNCTION void write(std::uint32_t r, const State& all) const {
     const Row row = share_of(this->m_arguments.row(r));
     if constexpr (Output::one_value_per_row) {
@@ -87,8 +87,9 @@ class SplitTeam
   int m_thread_id;
 };
 
-/// The same with shares that are held on chip, so that they are read once. While a team waits for
-/// the states of the others, the other teams of its multiprocessor load or store.
+/// A team that holds its segment in registers and scratch memory, so that the segment is read once.
+/// While a team waits for the states of the other teams, the other teams of its multiprocessor load
+/// or store.
 template <class Exec, class V, Operation operation, class Shape>
 class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
  public:
@@ -121,7 +122,7 @@ class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
           all = gathered.all;
           next = gathered.row;
         }
-        this->m_group.leave();  // on its way beside the last stores
+        this->m_group.leave();  // overlaps with the last stores
         store(row, all);
         return;
       case Group::Outcome::closed:
@@ -140,7 +141,7 @@ class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
  private:
   static constexpr std::uint32_t own_rows = 2;
 
-  KOKKOS_FORCEINLINE_FUNCTION Row share(std::uint32_t r) const {  // takes one outer axis alone
+  KOKKOS_FORCEINLINE_FUNCTION Row share(std::uint32_t r) const {  // supports one outer axis only
     return this->share_of(this->m_arguments.row_of_one_axis(r));
   }
 
@@ -157,8 +158,9 @@ class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
   Held m_held;
 };
 
-/// The same for rows so few that each group has one, and so short that a team holds its share in
-/// registers: the shortest way from the load to the store.
+/// A team that holds its segment in registers. There are so few rows that each group has one, and
+/// the rows are so short that the registers suffice. This is the shortest path from the load to the
+/// store.
 template <class Exec, class V, Operation operation, class Shape>
 class SplitOnceTeam : public SplitTeam<Exec, V, operation, Shape> {
  public:
@@ -171,8 +173,8 @@ class SplitOnceTeam : public SplitTeam<Exec, V, operation, Shape> {
   using typename Base::State;
   using typename Base::T;
 
-  /// Many small teams wait for one another longer than few large ones (128 lanes: 32 teams, 256
-  /// lanes: 128 teams, by measurements on an H200).
+  /// Many small teams wait for one another longer than few large teams do (128 lanes: 32 teams, 256
+  /// lanes: 128 teams; measured on an H200).
   static constexpr int max_members = std::max(1, Base::max_members* Base::max_members / 512);
   static constexpr bool holds_shares = true;
   static constexpr bool one_row_per_group = true;
@@ -199,15 +201,15 @@ class SplitOnceTeam : public SplitTeam<Exec, V, operation, Shape> {
   static std::int64_t most_chunks(std::size_t /*scratch*/) { return RowTile::chunks; }
 };
 
-/// Rows of any length.
+/// For rows of any length.
 template <class Exec, class V, Operation operation, class Shape>
 using SplitOnlineKernel = SplitKernel<SplitTeam<Exec, V, operation, Shape>, V>;
 
-/// Rows that a group of teams can hold in registers and scratch.
+/// For rows that a group of teams can hold in registers and scratch memory.
 template <class Exec, class V, Operation operation, class Shape>
 using SplitHeldKernel = SplitKernel<SplitHeldTeam<Exec, V, operation, Shape>, V>;
 
-/// As many rows as there are groups, which hold them in registers.
+/// For as many rows as there are groups, which hold the rows in registers.
 template <class Exec, class V, Operation operation, class Shape>
 using SplitOnceKernel = SplitKernel<SplitOnceTeam<Exec, V, operation, Shape>, V>;
 

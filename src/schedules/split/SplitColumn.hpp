@@ -2,6 +2,10 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_SPLIT_SPLITCOLUMN_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SPLIT_SPLITCOLUMN_HPP
 
+/// \file
+/// The schedule `split_column`: panels of neighbouring strided rows that are divided over groups of
+/// teams.
+
 #include <algorithm>
 #include <backend/DivideUp.hpp>
 #include <op/Epilogue.hpp>
@@ -13,8 +17,9 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The rows of a panel, where the team has the lanes for so many. More are longer pieces of memory
-/// a read, and more states to exchange: the fewer, the more teams there are.
+/// The largest number of rows of a panel; the team must have as many lanes. With more rows, the
+/// pieces of memory per read are longer, and more states are exchanged. The number is smaller if
+/// there are more teams per multiprocessor.
 template <class Shape>
 inline constexpr int split_panel = std::min(panel_rows_per_multiprocessor /
                                                 std::max(1, Shape::min_teams),
@@ -24,11 +29,11 @@ template <class Exec, class T, class Shape>
 using PanelGroup = TeamGroup<
     PanelStates<Exec, T, Shape::threads, Shape::lanes, split_panel<Shape>, Shape::rows_per_thread>>;
 
-/// Strided rows that lie side by side over groups of teams: a panel of neighbouring rows is split
-/// over the teams of a group, so that few rows occupy the whole device. Each lane has some slots;
-/// the slots of a team are dealt out to the rows of the panel in turn, so that they read
-/// neighbouring entries whatever the number of rows is, and each has every so-manieth column of the
-/// team's share. Read twice.
+/// A team for strided rows that lie side by side. A panel of neighbouring rows is divided over the
+/// teams of a group, so that a few rows occupy the whole device. Each lane has `slots` slots. The
+/// slots of a team are assigned to the rows of the panel in turn, so that they read neighbouring
+/// entries whatever the number of rows is. Of the n slots that share a row, slot s processes
+/// columns s, s + n, s + 2n, ... of the team's segment. Rows are read twice.
 template <class Exec, class V, Operation operation, class Shape>
 class SplitColumnTeam : public RowLoop<SplitColumnTeam<Exec, V, operation, Shape>, V,
                                        PanelGroup<Exec, typename V::Compute, Shape>> {
@@ -38,7 +43,7 @@ class SplitColumnTeam : public RowLoop<SplitColumnTeam<Exec, V, operation, Shape
   using T = typename V::Compute;
   using Group = PanelGroup<Exec, T, Shape>;
   using Loop = RowLoop<SplitColumnTeam, V, Group>;
-  /// Of one slot, in a row of the columns that are the slot's.
+  /// The tile of one slot. The columns of the slot are treated as a row.
   using RowTile = Tile<V, Shape::items / slots, 1, 1, AccessMode::scalar, Strides::any>;
   using Row = typename RowTile::Row;
   using Output = Epilogue<operation, V>;
@@ -57,13 +62,14 @@ class SplitColumnTeam : public RowLoop<SplitColumnTeam<Exec, V, operation, Shape
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of_slot(std::uint32_t panel, int k) const {
     return std::int64_t(panel) * this->m_plan.panel.rows + this->m_group.states().row(k);
   }
-  /// The last panel may be smaller than the others, and some slots may be left over.
+  /// Whether slot k processes row r. The last panel can be smaller than the others, and some slots
+  /// can be left over.
   KOKKOS_FORCEINLINE_FUNCTION bool is_row(std::int64_t r, int k) const {
     return r < this->m_arguments.problem.rows &&
            this->m_group.states().lane_in_row(k) < this->m_plan.panel.lanes_per_row;
   }
 
-  /// The columns of slot k in the team's share of its row, as a row.
+  /// The columns of slot k in the team's segment of its row, as a row.
   KOKKOS_FORCEINLINE_FUNCTION Row columns_of_slot(std::uint32_t panel, int k) const {
     const std::int64_t r = row_of_slot(panel, k);
     Row row(this->m_arguments, is_row(r, k) ? r : 0);
@@ -82,7 +88,8 @@ class SplitColumnTeam : public RowLoop<SplitColumnTeam<Exec, V, operation, Shape
   struct SlotRows {
     Row slot[slots];
 
-    /// Of the longest: they differ by one at most, but for slots without a row.
+    /// The end of the longest row. The lengths differ by at most one, except for slots without a
+    /// row.
     KOKKOS_FORCEINLINE_FUNCTION std::int64_t end() const {
       std::int64_t end = slot[0].end;
       for (int k = 1; k < slots; ++k) end = slot[k].end > end ? slot[k].end : end;
@@ -137,7 +144,7 @@ class SplitColumnTeam : public RowLoop<SplitColumnTeam<Exec, V, operation, Shape
     }
   }
 
-  /// Backwards, to find the end of the first read in the cache.
+  /// Reads backwards, because the end of the first read is still in the cache.
   KOKKOS_FORCEINLINE_FUNCTION void write_entries(std::uint32_t panel, const Merged& all) const {
     using Entry = EntryEpilogue<Output, T>;
     const SlotRows row = columns_of_slots(panel);

@@ -3,9 +3,9 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SPLIT_TEAMGROUP_HPP
 
 /// \file
-/// Teams that share rows. docs/split.md has the protocol and why it can't deadlock; in short: a
-/// team waits without bound only for teams that have started, and a group that isn't complete after
-/// a bounded wait is closed with the members it has.
+/// Groups of teams that divide rows among them. docs/split.md describes the protocol and explains
+/// why it can't deadlock. In short: a team waits without bound only for teams that have started,
+/// and a group that isn't complete after a bounded wait is closed with the members that it has.
 
 #include <row/Chunk.hpp>
 #include <schedules/split/Record.hpp>
@@ -15,9 +15,9 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// One team's membership of a group. All functions are called by all threads of the team together.
-/// States: RowStates for teams that work on one row at a time, PanelStates for panels of rows,
-/// which count as a row here.
+/// The membership of one team in a group. All functions are called by all threads of the team
+/// together. `States` is RowStates for teams that work on one row at a time, and PanelStates for
+/// teams that work on panels of rows. A panel counts as one row here.
 template <class States>
 class TeamGroup {
  public:
@@ -54,47 +54,48 @@ class TeamGroup {
   KOKKOS_FORCEINLINE_FUNCTION int members() const { return m_members; }
   KOKKOS_FORCEINLINE_FUNCTION const States& states() const { return m_states; }
 
-  /// The group's k-th row where nobody has to claim it.
+  /// The k-th of the group's own rows, which are not claimed.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t own_row(std::uint32_t k) const {
     return static_cast<std::uint32_t>(m_number) + k * static_cast<std::uint32_t>(m_plan.groups);
   }
 
-  /// Claims a row behind the groups' `own_rows` own ones, in the first lane of the group's first
-  /// team. Multiprocessors differ in the bandwidth that they get: groups that are fast take more
-  /// rows.
+  /// Claims a row after the `own_rows` own rows of each group. Only the first lane of the group's
+  /// first team claims a row. Multiprocessors differ in the bandwidth that they get, so that fast
+  /// groups take more rows.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t claim_row(std::uint32_t own_rows) const {
     if (!is_first() || m_index != 0) return 0u;
     return own_rows * static_cast<std::uint32_t>(m_plan.groups) +
            Kokkos::atomic_fetch_add(m_space.claimed, 1u);
   }
 
-  /// Merges what the team's lanes bring and shows it to the group as its part of `round`, beside
-  /// what claim_row gave.
+  /// Merges the contributions of the team's lanes and publishes the result as the team's record of
+  /// `round`, together with the row that claim_row returned.
   KOKKOS_FORCEINLINE_FUNCTION void publish(std::uint32_t round, const Contribution& mine,
                                            std::uint32_t claimed_row) {
     if (most_rows > 1 && round == 0 && is_first()) m_words(arrival_word) = m_arrival;
     m_states.contribute(round, mine, [&](int row, const State& merged) {
-      // the lane that has the state of a row alone is the first one
+      // If there is only one row, the lane with its state is the first lane.
       if (!is_closed_word(most_rows > 1 ? m_words(arrival_word) : m_arrival))
         Record::publish(words(m_index, row, round), tag(round), {merged, claimed_row});
     });
   }
 
-  /// What this lane sees of the round's messages.
+  /// What this lane reads of the records of the round.
   KOKKOS_FORCEINLINE_FUNCTION Polled poll(std::uint32_t round) const {
     return m_states.poll(m_members, [&](int member, int row, RoundRecord<T>& record) {
       return Record::read(words(member, row, round), tag(round), record);
     });
   }
 
-  /// The states of all members merged, and the row that came with them.
+  /// The merged states of all members, and the row that was published with them.
   struct Gathered {
     Merged all;
     std::uint32_t row;
   };
 
-  /// Only for a group that is known to be complete or closed. `seen` is an earlier look at the
-  /// round: a look after many loads is answered after them.
+  /// Waits for the records of all members and merges them. Only for a group that is known to be
+  /// complete or closed. `seen` is an earlier poll of the round: a poll that follows many loads is
+  /// answered after them.
   KOKKOS_FORCEINLINE_FUNCTION Gathered gather(std::uint32_t round, Polled seen) {
     while (!seen.there) {
       before_next_poll();
@@ -103,8 +104,8 @@ class TeamGroup {
     return merge_over_group(round, seen.part);
   }
 
-  /// gather for the first round, which settles who is in the group. `result` is there if the group
-  /// is complete.
+  /// gather for the first round, which settles which teams are in the group. `result` is set if the
+  /// group is complete.
   KOKKOS_FORCEINLINE_FUNCTION Outcome join_group(std::uint32_t round, Merged& result) {
     Polled seen;
     std::uint32_t closed_word = is_first() && is_closed_word(m_arrival) ? m_arrival : 0u;
@@ -112,7 +113,7 @@ class TeamGroup {
     bool all_started = false;
     for (std::uint32_t polls = 0; closed_word == 0u; ++polls) {
       if (polls > 0) before_next_poll();
-      if (!seen.there || polls == 0) seen = poll(round);  // what is there isn't asked again
+      if (!seen.there || polls == 0) seen = poll(round);  // records that are there stay there
       if (max_word_over_lanes<lanes>(m_member, seen.there ? 0u : 1u) == 0u) break;
       if (polls >= m_plan.poll_limit && !all_started) {
         const std::uint32_t word = max_word_over_lanes<lanes>(m_member, m_lane == 0 ? close() : 0u);
@@ -125,8 +126,8 @@ class TeamGroup {
     return broadcast_outcome(round, closed_word, seen.part, result);
   }
 
-  /// From here on the team doesn't touch the workspace. The last one to leave prepares it for the
-  /// next launch.
+  /// The team doesn't access the workspace after this call. The last team that leaves prepares the
+  /// workspace for the next launch.
   KOKKOS_FORCEINLINE_FUNCTION void leave() const {
     if (!is_first()) return;
     const auto teams = static_cast<std::uint32_t>(m_plan.groups * m_plan.teams_per_row);
@@ -135,7 +136,7 @@ class TeamGroup {
     store_relaxed(m_space.finished, 0u);
     store_relaxed(m_space.claimed, 0u);
     std::uint32_t epoch = m_epoch + m_plan.rows + first_slow_round;  // no group has more rounds
-    if (epoch > max_epoch) {                                         // before tags come round
+    if (epoch > max_epoch) {                                         // before tags repeat
       for (int w = 0; w < m_space.all_words; ++w)
         store_relaxed(m_space.words + w, std::uint64_t(0));
       Kokkos::memory_fence();
@@ -144,7 +145,8 @@ class TeamGroup {
     store_relaxed(m_space.launches, LaunchWord::of(m_space.launch, epoch));
   }
 
-  /// Rounds of the fast way that can have been published when a group is found closed.
+  /// The number of rounds that a team can have published before it finds the group closed. The
+  /// rounds of a closed group begin with this number.
   static constexpr std::uint32_t first_slow_round = 1;
 
   static std::size_t scratch_bytes() {
@@ -156,14 +158,14 @@ class TeamGroup {
   using ScratchWords = Kokkos::View<std::uint32_t*, typename Exec::scratch_memory_space,
                                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-  // A group's word: arrivals in the low half; the closing team puts the number of members into the
-  // high half, with the highest bit.
+  // A group's word. The low half counts arrivals. The team that closes the group writes the number
+  // of members to the high half, together with the highest bit.
   static constexpr std::uint32_t closed_bit = 0x80000000u;
   static constexpr std::uint32_t arrivals_mask = 0xffffu;
   static constexpr std::uint32_t max_epoch = 0x7fffffffu;
 
-  /// In scratch: the row that comes with a round, for two rounds, and m_arrival for all lanes of a
-  /// team with a panel.
+  /// Words in scratch memory: the row that is received with a round, for two rounds, and m_arrival,
+  /// for all lanes of a team with a panel.
   static constexpr int arrival_word = 2;
   static constexpr int scratch_words = most_rows > 1 ? 3 : 2;
 
@@ -183,14 +185,14 @@ class TeamGroup {
   KOKKOS_FORCEINLINE_FUNCTION std::uint64_t* words(int member, int row, std::uint32_t round) const {
     constexpr std::uint32_t ring = SplitWorkspace::ring;
     const std::uint32_t slot = round % ring + (m_slow ? ring : 0u);
-    // the members' states side by side, so that a vector's lanes read few sectors
+    // The members' states are stored side by side, so that the lanes of a vector read few sectors.
     const std::int64_t group = std::int64_t(m_number) * m_plan.teams_per_row;
     return m_space.words + group * SplitWorkspace::words_per_team * most_rows +
            (slot * m_plan.teams_per_row + member) * Record::words * most_rows + row;
   }
 
-  /// Closes the group unless all its teams have arrived or it is closed already; the group's word
-  /// after that.
+  /// Closes the group, unless all of its teams have arrived or it is already closed. Returns the
+  /// group's word after that.
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t close() const {
     std::uint32_t word = load_relaxed(group_word());
     for (;;) {
@@ -204,7 +206,7 @@ class TeamGroup {
     }
   }
 
-  /// Every thread gets the merged states of the group.
+  /// Returns the merged states of the group to every thread.
   KOKKOS_FORCEINLINE_FUNCTION Gathered merge_over_group(std::uint32_t round,
                                                         const RoundRecord<T>& part) {
     const int parity = static_cast<int>(round % 2);
@@ -213,7 +215,8 @@ class TeamGroup {
     return {all, m_words(parity)};
   }
 
-  /// The team's threads bring together what each has found: closed if one has found that.
+  /// Combines what the threads of the team have found: the group is closed if one thread has found
+  /// it closed.
   KOKKOS_FORCEINLINE_FUNCTION Outcome broadcast_outcome(std::uint32_t round,
                                                         std::uint32_t closed_word,
                                                         const RoundRecord<T>& part,
@@ -247,7 +250,7 @@ class TeamGroup {
   int m_index;
   int m_members;
   bool m_slow = false;
-  std::uint32_t m_arrival = 0;  // the group's word before this team arrived; in the first lane
+  std::uint32_t m_arrival = 0;  // the group's word before this team arrived; only in the first lane
   std::uint32_t m_epoch;
   States m_states;
   ScratchWords m_words;
