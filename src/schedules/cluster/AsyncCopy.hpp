@@ -3,23 +3,26 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_ASYNCCOPY_HPP
 
 /// \file
-/// Copies from a device's memory to scratch that pass no register. PTX ISA, cp.async. Where there
-/// are none (tests on a host) they are made at once.
+/// Copies from a device's global memory to scratch memory that don't pass through registers (PTX
+/// ISA, cp.async). If the instruction doesn't exist (in tests on a host), the copies are made
+/// immediately.
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 
 namespace KokkosSoftmax::Impl {
 
-/// Tells the compiler that a pointer is to a device's scratch, for loads of that kind.
+/// Tells the compiler that a pointer points to scratch memory on a device, so that it uses loads of
+/// that kind.
 KOKKOS_FORCEINLINE_FUNCTION void assume_scratch([[maybe_unused]] const void* pointer) {
 #if defined(__CUDA_ARCH__)
   __builtin_assume(__isShared(pointer));
 #endif
 }
 
-/// *to = *from by the time that wait_for_copies() returns, for the calling lane alone.
-/// `through_cache`: by way of the first-level cache, as all copies of less than 16 bytes go.
+/// Copies *from to *to. The copy is complete when wait_for_copies() returns, for the calling lane
+/// only. `through_cache`: the copy goes through the first-level cache. Copies of less than 16 bytes
+/// always do.
 template <bool through_cache, class Slot>
 KOKKOS_FORCEINLINE_FUNCTION void copy_async(Slot* to, const Slot* from) {
   static_assert(sizeof(Slot) == 4 || sizeof(Slot) == 8 || sizeof(Slot) == 16);
@@ -37,7 +40,7 @@ KOKKOS_FORCEINLINE_FUNCTION void copy_async(Slot* to, const Slot* from) {
 #endif
 }
 
-/// Until all copies of the calling lane are there.
+/// Waits until all copies of the calling lane are complete.
 KOKKOS_FORCEINLINE_FUNCTION void wait_for_copies() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   asm volatile("cp.async.wait_all;" ::: "memory");

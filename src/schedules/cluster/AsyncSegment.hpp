@@ -11,13 +11,13 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A share of a row as ScratchSegment has it, which the device copies to scratch by itself: all of
-/// it is on its way from memory at one time, and while the first tile, which is in registers, is
-/// summed. The chunks in scratch are worked on in parts so small that they take few registers
-/// beside the tile. For softmax of entries that are as wide as what is computed with, the weights
-/// take their places, else weights are computed anew from the entries for the output; half types
-/// are worked on as AsyncSegmentHalf2 does it, with ExpHalfFused where results are of half types
-/// too.
+/// A segment of a row, like ScratchSegment, which the device copies to scratch memory
+/// asynchronously. All copies are in flight at one time, also while the first tile, which is in
+/// registers, is summed. The chunks in scratch memory are processed in parts so small that they
+/// take few registers besides the tile. For softmax of entries that are as wide as the type that is
+/// computed with, the exponentials replace the entries in scratch memory. Otherwise the
+/// exponentials for the output are computed from the entries a second time. Entries of half types
+/// are processed by AsyncSegmentHalf2, with ExpHalfFused if the results are of half types too.
 template <class Exec, class V, Operation operation, class Shape>
 class AsyncSegment {
  public:
@@ -28,20 +28,20 @@ class AsyncSegment {
   using Exp = typename Output::Exp;
   static_assert(!Output::one_value_per_row, "nothing would have to be held");
 
-  /// Of the scratch that a team can have, as much as leaves a first-level cache by which the copies
-  /// are faster than fewer teams would be, and so little that more teams bring nothing; by
-  /// measurements on an H200.
+  /// Fractions of the scratch memory that a team can have (measured on an H200). At
+  /// `comfortable_part`, the first-level cache that is left speeds up the copies by more than fewer
+  /// teams would gain. At `roomy_part`, more teams bring no further gain.
   static constexpr double comfortable_part = 2.0 / 3.0;
   static constexpr double roomy_part = 0.4;
 
-  /// For shares of up to `chunks` chunks.
+  /// For segments of up to `chunks` chunks.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION AsyncSegment(const Member& member, std::int64_t chunks)
       : m_slots(member.team_scratch(0), staged(chunks)) {
     assume_scratch(m_slots.data());
   }
 
-  /// Reads the chunks from number `begin` to the row's end; this lane's state.
+  /// Reads the chunks from number `begin` to the end of the row. Returns this lane's state.
   KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> load(const RowArgs<V>& arguments, const Row& row,
                                                      std::int64_t begin, int thread_id) {
     const int end = staged_of(row, begin, thread_id);
@@ -63,7 +63,7 @@ class AsyncSegment {
     return sum.state();
   }
 
-  /// Writes the output of the same chunks, given the row's state.
+  /// Writes the output of the same chunks. `all` is the state of the row.
   KOKKOS_FORCEINLINE_FUNCTION void store(const RowArgs<V>& arguments, const Row& row,
                                          std::int64_t begin, int thread_id,
                                          const LogSumExpState<T>& all) const {
@@ -90,7 +90,7 @@ class AsyncSegment {
     return Slots::shmem_size(staged(chunks));
   }
 
-  /// The most chunks that a share can have with so much scratch.
+  /// The largest number of chunks of a segment, if the team has `scratch` bytes of scratch memory.
   static std::int64_t most_chunks(std::size_t scratch) {
     const std::size_t for_alignment = scratch_bytes(0);
     const std::size_t bytes = scratch > for_alignment ? scratch - for_alignment : 0;
@@ -102,9 +102,9 @@ class AsyncSegment {
       sizeof(typename V::X) == sizeof(T) && Output::keeps_exponentials;
   static constexpr bool stages_pairs = sizeof(typename V::X) == 2;
   static constexpr bool gives_halfs = sizeof(typename V::Y) < sizeof(T);
-  /// Large teams leave the first-level cache too little room for what they have under way.
+  /// With large teams, the first-level cache has too little room for the copies in flight.
   static constexpr bool through_cache = Shape::threads < 16;
-  static constexpr int part_bytes = 32;  // a lane's, in registers
+  static constexpr int part_bytes = 32;  // of a lane, in registers
   static constexpr int part_items =
       std::max(1, part_bytes / static_cast<int>(RowTile::width * sizeof(T)));
   using SubTile = Tile<V, part_items, RowTile::width, RowTile::threads, RowTile::access>;
@@ -112,12 +112,12 @@ class AsyncSegment {
   using Slots = Kokkos::View<Slot*, typename Exec::scratch_memory_space,
                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-  /// Chunks in scratch.
+  /// The number of chunks in scratch memory.
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t staged(std::int64_t chunks) {
     return chunks > RowTile::chunks ? chunks - RowTile::chunks : 0;
   }
-  /// Those of this lane are at the slots thread_id + p, p < what this gives, one every
-  /// RowTile::threads.
+  /// The end of this lane's slots in scratch memory: the lane has the slots thread_id + p for p =
+  /// 0, RowTile::threads, 2 * RowTile::threads, ... below the returned value.
   KOKKOS_FORCEINLINE_FUNCTION static int staged_of(const Row& row, std::int64_t begin,
                                                    int thread_id) {
     return static_cast<int>(staged(row.end - begin)) - thread_id;
@@ -135,7 +135,7 @@ class AsyncSegment {
     }
   }
 
-  /// The largest entry first and one reference for all, against which the weights stand.
+  /// Finds the largest entry first, so that all exponentials have the same reference.
   KOKKOS_FORCEINLINE_FUNCTION void sum_and_keep(const RowArgs<V>& arguments, int thread_id, int end,
                                                 OnlineSum<Exp, T>& sum) {
     T max = sum.max();
@@ -182,7 +182,7 @@ class AsyncSegment {
     pairs.store(y, [&](T entry) { return output(scale * entry); });
   }
 
-  /// This lane's chunks from place `first` on; `padding` where there are no more.
+  /// Reads this lane's chunks from slot `first` on, and `padding` after the last one.
   KOKKOS_FORCEINLINE_FUNCTION void fetch(int first, int left, const Slot& padding,
                                          Slot (&slots)[SubTile::items]) const {
     KOKKOSSOFTMAX_IMPL_UNROLL

@@ -7,8 +7,9 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A lane's chunks of entries of a half type in scratch, one every `threads` places. Their many
-/// entries a byte make instructions count: the largest is found two at a time.
+/// A lane's chunks of entries of a half type in scratch memory, at a distance of `threads` slots.
+/// Half types have many entries per byte, so that the number of instructions matters: the largest
+/// entry is searched two entries at a time.
 template <class V, int width, int threads>
 class AsyncSegmentHalf2 {
  public:
@@ -18,11 +19,12 @@ class AsyncSegmentHalf2 {
   using Slot = RawChunk<X, width>;
   static_assert(moves_in_pairs<X, width>);
 
-  /// The places first + p, p < end.
+  /// The slots first + p for p = 0, threads, 2 * threads, ... below `end`.
   KOKKOS_FORCEINLINE_FUNCTION AsyncSegmentHalf2(const Slot* first, int end)
       : m_first(first), m_end(end) {}
 
-  /// The largest of scale * entry; NaN is passed over. (Rounding the product keeps the order.)
+  /// The largest value of scale * entry. NaN is ignored. (Rounding the product preserves the
+  /// order.)
   KOKKOS_FORCEINLINE_FUNCTION T largest(const RowArgs<V>& arguments) const {
     const HalfPair turned = arguments.scale < T(0) ? both_signs : 0;
     Slot most = raw_chunk_of<X, width>(arguments.padding);
@@ -41,7 +43,7 @@ class AsyncSegmentHalf2 {
     return Kokkos::abs(arguments.scale) * max;
   }
 
-  /// The sum of exp(entry), without compensation: these are the few terms of a lane.
+  /// The sum of exp(entry). It is not compensated, because a lane has only a few terms.
   template <class Exp>
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) const {
     T partial[accumulators] = {};
@@ -55,7 +57,7 @@ class AsyncSegmentHalf2 {
     return (partial[0] + partial[1]) + (partial[2] + partial[3]);
   }
 
-  /// Stores map(entry), all of a chunk at one time.
+  /// Stores map(entry), a whole chunk at one time.
   template <class Map>
   KOKKOS_FORCEINLINE_FUNCTION void store(Y* y, const Map& map) const {
     auto* to = reinterpret_cast<Chunk<Y, width>*>(y);
@@ -72,7 +74,7 @@ class AsyncSegmentHalf2 {
 
  private:
   static constexpr int pairs = width / 2;
-  static constexpr int accumulators = 4;  // of additions that don't wait for one another
+  static constexpr int accumulators = 4;  // of additions that don't depend on one another
 
   const Slot* m_first;
   int m_end;

@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_CLUSTERDEVICE_HPP
 
 /// \file
-/// What CUDA is asked to launch a kernel in clusters of thread blocks, which Kokkos has no policy
-/// for.
+/// The calls of CUDA that launch a kernel in clusters of thread blocks, for which Kokkos has no
+/// policy.
 
 #include <Kokkos_Core.hpp>
 
@@ -19,20 +19,20 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// How a kernel whose teams have the size of a Shape is launched in clusters, and what devices have
-/// room for.
+/// Launches a kernel, whose teams have the size of a Shape, in clusters, and queries what a device
+/// has room for.
 template <class Kernel, class Shape>
 class ClusterDevice;
 
 #if defined(KOKKOS_ENABLE_CUDA)
-// A parameter that stays in constant memory whatever is done with its address.
+// A kernel parameter that stays in constant memory even if its address is taken.
 #if defined(__NVCC__)
 #define KOKKOSSOFTMAX_IMPL_GRID_CONSTANT __grid_constant__
-#else  // clang before 20 doesn't know it
+#else  // clang before version 20 doesn't support it
 #define KOKKOSSOFTMAX_IMPL_GRID_CONSTANT
 #endif
 
-/// Empty where it is compiled for a GPU without clusters; nobody launches it there.
+/// The body is empty if it is compiled for a GPU without clusters. It is never launched there.
 template <class Kernel>
 __global__ void __launch_bounds__(Kernel::team_lanes, Kernel::min_teams)
     run_in_clusters([[maybe_unused]] const KOKKOSSOFTMAX_IMPL_GRID_CONSTANT Kernel kernel,
@@ -43,7 +43,8 @@ __global__ void __launch_bounds__(Kernel::team_lanes, Kernel::min_teams)
 #endif
 }
 
-/// A launch of so many clusters of so many teams, on an instance's stream.
+/// The configuration of a launch of `clusters` clusters of `teams` teams, on the stream of an
+/// instance.
 struct ClusterConfig {
   cudaLaunchConfig_t config{};
   cudaLaunchAttribute size{};
@@ -56,24 +57,24 @@ struct ClusterConfig {
     config.dynamicSmemBytes = static_cast<std::size_t>(scratch_bytes);
     config.stream = exec.cuda_stream();
     config.attrs = &size;
-    config.numAttrs = teams > 1 ? 1 : 0;  // one is a thread block as any other
+    config.numAttrs = teams > 1 ? 1 : 0;  // a cluster of one team is an ordinary thread block
   }
-  ClusterConfig(const ClusterConfig&) = delete;  // it points into itself
+  ClusterConfig(const ClusterConfig&) = delete;  // config points to size
   ClusterConfig& operator=(const ClusterConfig&) = delete;
 };
 
 template <class Kernel, class Shape>
 class ClusterDevice {
  public:
-  /// Asked once for a kernel and a device, as it takes longer than a launch. The device has become
-  /// the thread's, as it does where Kokkos launches.
+  /// Queried once per kernel and device, because the query takes longer than a launch. Makes the
+  /// device the current device of the thread, as a launch by Kokkos does.
   static const ClusterLimits& limits(const Kokkos::Cuda& exec) {
     static PerDevice<ClusterLimits> of_device;
     cudaSetDevice(exec.cuda_device());
     return of_device.of(exec, [&] { return ask_device(exec); });
   }
 
-  /// One launch of so many clusters. `label`: of the kernel, for the error.
+  /// Launches `clusters` clusters once. `label` is the kernel's label, for the error message.
   static void launch(const Kokkos::Cuda& exec, const std::string& label, int clusters, int teams,
                      int scratch, const Kernel& kernel) {
     const ClusterConfig cluster(exec, team, clusters, teams, scratch);
@@ -116,7 +117,7 @@ class ClusterDevice {
   static int resident_clusters(const Kokkos::Cuda& exec, int teams, int scratch) {
     const auto kernel = run_in_clusters<Kernel>;
     int resident = 0;
-    if (teams == 1) {  // for which the other function gives 0
+    if (teams == 1) {  // for which cudaOccupancyMaxActiveClusters gives 0
       const bool known = works(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
           &resident, kernel, Kernel::team_lanes, static_cast<std::size_t>(scratch)));
       return known ? resident * device_properties(exec).multiProcessorCount : 0;
@@ -125,7 +126,7 @@ class ClusterDevice {
     return works(cudaOccupancyMaxActiveClusters(&resident, kernel, &cluster.config)) ? resident : 0;
   }
 
-  /// Forgets an error.
+  /// Whether a call succeeded. If not, clears the last error of CUDA.
   static bool works(cudaError_t error) {
     if (error != cudaSuccess) cudaGetLastError();
     return error == cudaSuccess;

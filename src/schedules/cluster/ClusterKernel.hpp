@@ -9,8 +9,8 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A row in the registers and the shared memory of the teams of a cluster: each holds its share and
-/// sends its state to all others. For CUDA alone.
+/// Holds a row in the registers and the shared memory of the teams of a cluster. Each team holds
+/// its segment and sends its state to all other teams. For CUDA only.
 template <class Exec, class V, Operation operation, class Shape>
 struct ClusterKernel;
 
@@ -24,7 +24,7 @@ struct ClusterKernel {
   using States = ScratchStates<Exec, T>;
   using Exchange = StateExchange<T>;
   static constexpr int team_lanes = Shape::threads * Shape::lanes;
-  static constexpr int min_teams = Shape::min_teams;  // a multiprocessor
+  static constexpr int min_teams = Shape::min_teams;  // per multiprocessor
   static constexpr int max_teams = Exchange::max_teams;
 
   RowArgs<V> arguments;
@@ -52,7 +52,7 @@ struct ClusterKernel {
     return States::shmem_size(Shape::threads) + sizeof(Exchange) + alignof(Exchange) +
            Share::scratch_bytes(chunks);
   }
-  /// The largest share of a team with so much scratch.
+  /// The largest number of chunks of a segment, if the team has `scratch` bytes of scratch memory.
   static std::int64_t most_chunks(int scratch) {
     return Share::most_chunks(static_cast<std::size_t>(scratch) - scratch_bytes(0));
   }
@@ -65,14 +65,14 @@ struct ClusterKernel {
     return row;
   }
 
-  /// The same in all threads, added up in the same order. A team may end before the others: it has
-  /// got all that is sent to it.
+  /// Returns the same state in all threads, because all add in the same order. A team can end
+  /// before the others, because it has received all that is sent to it.
   KOKKOS_FORCEINLINE_FUNCTION static State merge_over_cluster(const ClusterMember& member, int lane,
                                                               Exchange& exchange,
                                                               const State& team) {
     const int teams = member.cluster_size();
     if (teams == 1) return team;
-    member.wait();  // the others may not have been there before
+    member.wait();  // the other teams may not have started before
     if (member.team_rank() == 0 && lane == 0) exchange.expect(teams);
     if (member.team_rank() == 0 && lane < teams) exchange.send(member, lane, team);
     exchange.wait();

@@ -7,10 +7,11 @@
 #if defined(KOKKOS_ENABLE_CUDA)
 namespace KokkosSoftmax::Impl {
 
-/// A team that is one of a cluster: thread blocks that the GPU starts together, on neighbouring
-/// multiprocessors, and that reach each other's shared memory (CUDA, compute capability 9.0). It
-/// has as much of Kokkos' team member as the schedules ask for. Threads of a vector are
-/// threadIdx.x, those of a team threadIdx.y, as Kokkos has them.
+/// A team of a cluster. A cluster consists of thread blocks that the GPU starts together on
+/// neighbouring multiprocessors, and that can access each other's shared memory (CUDA, compute
+/// capability 9.0). The class has the part of the interface of Kokkos' team member that the
+/// schedules use. As in Kokkos, the lanes of a vector are numbered by threadIdx.x and the threads
+/// of a team by threadIdx.y.
 class ClusterMember {
  public:
   using Scratch = Kokkos::Cuda::scratch_memory_space;
@@ -31,8 +32,9 @@ class ClusterMember {
 #endif
   }
 
-  /// All threads of the cluster have come to `arrive` where one leaves `wait`. Nothing is said of
-  /// what they have written before: a barrier that orders that takes a microsecond under load.
+  /// When a thread returns from `wait`, all threads of the cluster have called `arrive`. This
+  /// doesn't order what they have written before: a barrier that orders that takes a microsecond
+  /// under load.
   KOKKOS_FORCEINLINE_FUNCTION void arrive() const {
 #if defined(__CUDA_ARCH__)
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
@@ -44,7 +46,8 @@ class ClusterMember {
 #endif
   }
 
-  /// Where team number `rank` of the cluster has what this one has at `mine`, in shared memory.
+  /// The address in the shared memory of team number `rank` of the cluster that corresponds to
+  /// `mine` in the shared memory of this team.
   template <class T>
   KOKKOS_FORCEINLINE_FUNCTION T* of_team([[maybe_unused]] int rank, T* mine) const {
 #if defined(__CUDA_ARCH__)

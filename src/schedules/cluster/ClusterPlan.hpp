@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_CLUSTERPLAN_HPP
 
 /// \file
-/// How rows are divided over the teams of clusters. Plain arithmetic, without CUDA.
+/// How rows are divided over the teams of clusters: plain arithmetic, without CUDA.
 
 #include <algorithm>
 #include <array>
@@ -13,35 +13,36 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A row, and the pieces in which a team takes its share of it.
+/// The length of a row in chunks, and the size of a chunk.
 struct ClusterProblem {
   std::int64_t row_chunks;
   int chunk_bytes;
 };
 
-/// The most teams of a cluster that a device may have; 8 is what each with clusters has.
+/// The largest number of teams of a cluster on any device. Each device with clusters supports 8.
 inline constexpr int most_cluster_teams = 16;
 
 /// What a device has room for.
 struct ClusterLimits {
   int max_teams = 0;                    // of a cluster
   std::int64_t max_chunks = 0;          // of a team
-  std::int64_t comfortable_chunks = 0;  // that leave room for a first-level cache
-  std::int64_t roomy_chunks = 0;        // that leave so much that fewer bring nothing
-  std::array<int, most_cluster_teams + 1> resident{};  // clusters, by the number of their teams
+  std::int64_t comfortable_chunks = 0;  // of a team that leave room for a first-level cache
+  std::int64_t roomy_chunks = 0;        // of a team; fewer bring no further gain
+  std::array<int, most_cluster_teams + 1> resident{};  // clusters at a time, by number of teams
 };
 
 struct ClusterPlan {
-  int teams;  // of a cluster, which has one row
+  int teams;  // of a cluster, which works on one row
   int chunks_per_team;
 };
 
-/// Shares are whole cache lines.
+/// The number of chunks of a cache line. Segments are whole cache lines.
 inline std::int64_t line_chunks(const ClusterProblem& p) {
   return std::max<std::int64_t>(1, cache_line / p.chunk_bytes);
 }
 
-/// The teams for shares of up to `chunks`; more than a cluster can have where a row doesn't fit.
+/// The number of teams if segments have up to `chunks` chunks. It is larger than the largest
+/// cluster if a row doesn't fit.
 inline std::int64_t teams_for(const ClusterProblem& p, const ClusterLimits& limits,
                               std::int64_t chunks) {
   const std::int64_t most = chunks / line_chunks(p) * line_chunks(p);
@@ -52,10 +53,11 @@ inline bool fits_cluster(const ClusterProblem& p, const ClusterLimits& limits) {
   return teams_for(p, limits, limits.max_chunks) <= limits.max_teams;
 }
 
-/// As few teams as hold a row in comfort, as each one more has to be waited for; all there can be
-/// where these are too few for comfort; some more where clusters of that size leave clearly fewer
-/// places of the device empty (an H200 has no room for 13 % of those for 9 teams of 4 warps). For a
-/// row that fits.
+/// The number of teams of a cluster for a row that fits. In general, these are as few teams as hold
+/// the row with up to `comfortable_chunks` each, because each additional team has to be waited for.
+/// If even the largest cluster has too few teams for that, it is taken. Some more teams are taken
+/// if clusters of that size leave clearly less of the device empty. (For clusters of 9 teams of 4
+/// warps, 13 % of the places for teams on an H200 stay empty.)
 inline std::int64_t teams_of_cluster(const ClusterProblem& p, const ClusterLimits& limits) {
   const auto at_most = [&](std::int64_t chunks) {
     return std::min<std::int64_t>(teams_for(p, limits, chunks), limits.max_teams);

@@ -10,16 +10,17 @@
 #if defined(KOKKOS_ENABLE_CUDA)
 namespace KokkosSoftmax::Impl {
 
-/// The states of a cluster's teams, each sent to all: one object in the shared memory of each team,
-/// at the same place. A barrier of the cluster in their place would have every team wait until all
-/// it has stored is in memory, and forget its first-level cache. PTX ISA, st.async and mbarrier.
+/// The exchange of the states of a cluster's teams: each team sends its state to all. Each team has
+/// one object of this class in its shared memory, at the same place. A barrier of the cluster would
+/// instead make every team wait until all that it has stored is in memory, and would discard the
+/// first-level cache. See PTX ISA, st.async and mbarrier.
 template <class T>
 class StateExchange {
  public:
   static constexpr int max_teams = most_cluster_teams;
   using State = LogSumExpState<T>;
 
-  /// By one thread, before the cluster meets for the first time.
+  /// Called by one thread, before the first barrier of the cluster.
   KOKKOS_FORCEINLINE_FUNCTION void init() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(address(&m_arrived)) : "memory");
@@ -27,7 +28,8 @@ class StateExchange {
 #endif
   }
 
-  /// By one thread, once the cluster has met: from how many teams states come.
+  /// Called by one thread, after the first barrier of the cluster. `teams` is the number of teams
+  /// that send their states.
   KOKKOS_FORCEINLINE_FUNCTION void expect([[maybe_unused]] int teams) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile(
@@ -37,7 +39,7 @@ class StateExchange {
 #endif
   }
 
-  /// Tells team `to` of the own team's state.
+  /// Sends the state of this team to team `to`.
   KOKKOS_FORCEINLINE_FUNCTION void send([[maybe_unused]] const ClusterMember& member,
                                         [[maybe_unused]] int to,
                                         [[maybe_unused]] const State& state) {
@@ -60,7 +62,7 @@ class StateExchange {
 #endif
   }
 
-  /// Until all teams' states are there.
+  /// Waits until the states of all teams have arrived.
   KOKKOS_FORCEINLINE_FUNCTION void wait() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     std::uint32_t are_there = 0;
@@ -81,7 +83,7 @@ class StateExchange {
   KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t address(const void* shared) {
     return static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));
   }
-  /// The same place in another team's shared memory.
+  /// The same place in the shared memory of another team.
   KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t there(std::uint32_t here, int team) {
     std::uint32_t address;
     asm("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(address) : "r"(here), "r"(team));
