@@ -2,15 +2,19 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_COLUMN_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_COLUMN_HPP
 
+/// \file
+/// The schedule `column`: strided rows whose neighbours lie side by side in memory, worked on by
+/// the lanes of one team.
+
 #include <op/Epilogue.hpp>
 #include <row/ColumnTiles.hpp>
 #include <team/OnlineSum.hpp>
 
 namespace KokkosSoftmax::Impl {
 
-/// One team's panel of neighbouring rows. Each lane of a vector has rows of its own, so that a load
-/// is coalesced over the rows: neighbours that come in one load, or rows as far apart as there are
-/// lanes.
+/// The panel of neighbouring rows that one team works on. Each lane of a vector has its own rows,
+/// so that a load is coalesced over the rows. The rows of a lane are either neighbours, which one
+/// load moves together, or they are `Shape::lanes` rows apart.
 template <class Exec, class V, class Shape>
 class ColumnTeam {
  public:
@@ -29,12 +33,13 @@ class ColumnTeam {
         m_first_row(arguments.first_row + static_cast<std::int64_t>(member.league_rank()) * rows) {}
 
   KOKKOS_FORCEINLINE_FUNCTION int thread() const { return m_member.team_rank(); }
-  /// The last panel may have places for more rows.
+  /// Whether row k of this lane exists. The last panel can extend beyond the last row.
   KOKKOS_FORCEINLINE_FUNCTION bool is_row(int k) const {
     return row_number(k) < m_arguments.problem.rows;
   }
 
-  /// The lane's rows, as far as they have places of their own.
+  /// The lane's rows: one element per row or, if one load moves all of them, one element for the
+  /// first row.
   struct Rows {
     Row row[Tiles::slots];
   };
@@ -42,8 +47,8 @@ class ColumnTeam {
     return lane_rows(std::make_integer_sequence<int, Tiles::slots>{});
   }
 
-  /// The threads' states of each row, merged. Two barriers, so that each thread takes one
-  /// exponential to rescale its own sum and none for those of the others.
+  /// Merges the threads' states of each row. With two barriers, each thread computes one
+  /// exponential per row, to rescale its own sum, and none for the sums of the other threads.
   KOKKOS_FORCEINLINE_FUNCTION void merge(const State (&mine)[rows_per_lane],
                                          State (&all)[rows_per_lane]) const {
     if constexpr (Shape::threads == 1) {
@@ -78,13 +83,14 @@ class ColumnTeam {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_number(int k) const {
     return m_first_row + m_lane * Shape::width + (Tiles::slots == 1 ? k : k * Shape::lanes);
   }
-  /// A place without a row of its own reads the team's first row, which no other team writes.
+  /// A place without a row of its own reads the team's first row, because no other team writes to
+  /// that row.
   template <int... k>
   KOKKOS_FORCEINLINE_FUNCTION Rows lane_rows(std::integer_sequence<int, k...>) const {
     return {{Row(m_arguments, is_row(k) ? row_number(k) : m_first_row)...}};
   }
 
-  /// Of a thread's state of row k of this lane.
+  /// The place in scratch memory of a thread's state of row k of this lane.
   KOKKOS_FORCEINLINE_FUNCTION int slot(int thread, int k) const {
     return thread * rows + k * Shape::lanes + m_lane;
   }
@@ -95,7 +101,7 @@ class ColumnTeam {
   std::int64_t m_first_row;
 };
 
-/// Columns that fit the threads' registers: one read, one write.
+/// Rows that fit the registers of a team's threads: one read, one write.
 template <class Exec, class V, Operation operation, class Shape>
 struct ColumnHeldKernel {
   using Team = ColumnTeam<Exec, V, Shape>;
@@ -131,7 +137,8 @@ struct ColumnHeldKernel {
   static std::size_t scratch_bytes(std::int64_t /*columns*/) { return Team::scratch_bytes(); }
 };
 
-/// Columns of any length, read twice: the second time backwards, to find their end in the cache.
+/// Rows of any length, which are read twice. The second read goes backwards, because the end of the
+/// rows is still in the cache.
 template <class Exec, class V, Operation operation, class Shape>
 struct ColumnKernel {
   using Team = ColumnTeam<Exec, V, Shape>;

@@ -9,8 +9,9 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A row in the registers of a team, with one barrier: each thread sums its share against the
-/// largest entry of that share, and the shares are brought together by their states.
+/// Holds a row in the registers of a team, with one barrier. Each thread of the team sums its part
+/// of the row against the largest entry of that part. Then all threads merge the states of the
+/// parts.
 template <class Exec, class V, Operation operation, class Shape>
 struct FusedRegistersKernel {
   using T = typename V::Compute;

@@ -7,7 +7,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A row in the registers and the level-0 scratch memory of a team.
+/// Holds a row in the registers and the level-0 scratch memory of a team.
 template <class Exec, class V, Operation operation, class Shape>
 struct FusedScratchKernel {
   using T = typename V::Compute;

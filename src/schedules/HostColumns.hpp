@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_HOSTCOLUMNS_HPP
 
 /// \file
-/// Host schedule for rows that are strided in x.
+/// The host schedule for rows that are strided in x.
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
@@ -15,17 +15,17 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A block of neighbouring rows by one thread: pieces of it are transposed into a buffer in the
-/// cache, so that memory is read along the rows that lie side by side and computed on along
-/// columns.
+/// One thread works on a block of neighbouring rows. It transposes pieces of the block into a
+/// buffer that stays in the cache. So memory is read across the rows, which lie side by side, and
+/// the computation runs along each row in the buffer.
 template <class V, Operation operation>
 struct HostColumnsKernel {
   using T = typename V::Compute;
-  using Span = HostSpan<T, T>;  // of the buffer
+  using Span = HostSpan<T, T>;  // of a row in the buffer
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
-  static constexpr int block_rows = 64 / static_cast<int>(sizeof(T));  // a cache line
-  static constexpr std::int64_t piece_columns = Span::max_size;        // the same bits as a HostRow
+  static constexpr int block_rows = 64 / static_cast<int>(sizeof(T));  // they fill a cache line
+  static constexpr std::int64_t piece_columns = Span::max_size;  // as a HostRow, for the same bits
 
   RowArgs<V> arguments;
 
@@ -49,7 +49,8 @@ struct HostColumnsKernel {
     if constexpr (Output::one_value_per_row) {
       for (int r = 0; r < rows; ++r) *row[r].y = static_cast<typename V::Y>(sum[r].state().value());
     } else {
-      // backwards: the last piece is still in the buffer, the ones before it may be in a cache
+      // Backwards: the last piece is still in the buffer, and the pieces before it may be in a
+      // cache.
       const std::int64_t last = (columns - 1) / piece_columns * piece_columns;
       for (std::int64_t c = last; c >= 0; c -= piece_columns) {
         const std::int64_t size = c == last ? columns - last : load(buffer, row, rows, c);

@@ -3,8 +3,9 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_HOSTROWS_HPP
 
 /// \file
-/// Host schedule for rows that are contiguous in x: threads over rows, or, where there are fewer
-/// rows than threads, threads over the spans of each row.
+/// The host schedule for rows that are contiguous in x. The threads are distributed over the rows.
+/// If there are fewer rows than threads and the rows are long, the threads are distributed over the
+/// spans of each row. (A span is a piece of at most HostSpan::max_size entries.)
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
@@ -16,7 +17,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The spans [first, last) of a row.
+/// A row on a host. `sum` and `write` work on its spans [first, last).
 template <class V, Operation operation>
 class HostRow {
  public:
@@ -41,7 +42,7 @@ class HostRow {
     return sum;
   }
 
-  /// Writes the spans, backwards: their end is what the cache holds after `sum`.
+  /// Writes the spans in reverse order, because the cache holds the last ones after `sum`.
   void write(std::int64_t first, std::int64_t last, const LogSumExpState<T>& row) const {
     const EntryEpilogue<Output, T> output(row, m_arguments.empty_rows);
     const std::int64_t stride = m_arguments.problem.y_column_stride;
@@ -53,8 +54,8 @@ class HostRow {
     *m_pointers.y = static_cast<Y>(row.value());
   }
 
-  /// A row of one span: each weight is computed once and waits in y, which is in the cache, or,
-  /// where y would round it, beside.
+  /// Softmax of a row of one span. Each exponential is computed once and kept until the sum is
+  /// known: in y, which is in the cache, or in a local array if y would round it.
   void softmax_in_one_span() const {
     constexpr bool in_y = std::is_same_v<Y, T>;
     [[maybe_unused]] T beside[in_y ? 1 : span_size];
@@ -82,7 +83,7 @@ class HostRow {
   const RowArgs<V>& m_arguments;
 };
 
-/// A row by one thread.
+/// One thread works on each row.
 template <class V, Operation operation>
 struct HostRowsKernel {
   RowArgs<V> arguments;
@@ -102,7 +103,7 @@ struct HostRowsKernel {
   }
 };
 
-/// A row by all threads of a team, each on one run of spans.
+/// All threads of a team work on each row, each thread on a contiguous range of spans.
 template <class Exec, class V, Operation operation>
 struct HostSplitRowsKernel {
   using T = typename V::Compute;
@@ -128,7 +129,7 @@ struct HostSplitRowsKernel {
 template <class Exec, class V, Operation operation>
 void host_rows(const Exec& exec, const std::string& label, const RowArgs<V>& arguments,
                bool reproducible) {
-  // Below this a thread has the row read before its team has met.
+  // One thread reads a shorter row in less time than the threads of a team need to synchronize.
   constexpr std::int64_t min_columns_to_split = 65536;
   const std::int64_t rows = arguments.problem.rows;
   const bool split = !reproducible && rows < exec.concurrency() &&

@@ -8,9 +8,10 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A row of any length by one team: tiles go through registers, with the running (max, sum)
-/// rescaled where a tile brings a larger entry. The second pass reads the row again, backwards, so
-/// that it finds the end of a row that is wider than the cache still there.
+/// One team works on a row of any length. The tiles of the row pass through registers, and the
+/// running state (max, sum) is rescaled if a tile contains a larger entry (see OnlineSum). The
+/// second pass reads the row backwards: if the row is wider than the cache, its end is still in the
+/// cache.
 template <class Exec, class V, Operation operation, class Shape>
 struct OnlineKernel {
   using T = typename V::Compute;

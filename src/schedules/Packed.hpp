@@ -8,10 +8,10 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Short rows that lie one behind the other: a team moves a run of rows through level-0 scratch in
-/// aligned chunks, whatever the rows' length, and between the two moves each lane works on a row of
-/// its own there: in its registers if the row is short, in the scratch memory otherwise. Lanes
-/// whose rows have an odd length meet in no bank of that.
+/// For short rows that are stored back to back. A team moves a run of rows to level-0 scratch
+/// memory and back, in aligned chunks, whatever the length of a row is. Between the two moves, each
+/// lane works on a row of its own: in its registers if the row is short, otherwise in scratch
+/// memory. If the length of the rows is odd, the lanes access different banks of scratch memory.
 template <class Exec, class V, Operation operation, class Shape>
 struct PackedKernel {
   using T = typename V::Compute;
@@ -63,13 +63,13 @@ struct PackedKernel {
 
  private:
   static constexpr int most_columns = Shape::items * Shape::width;
-  /// Longer rows leave too few lanes room in the registers, by measurements on an H200.
+  /// For longer rows, the registers would suffice for too few lanes (measured on an H200).
   static constexpr bool in_registers = most_columns * sizeof(T) <= 160;
 
-  /// A lane's row, read and written once.
+  /// Works on a lane's row in registers, so that scratch memory is read and written once.
   KOKKOS_FORCEINLINE_FUNCTION void work_in_registers(T* row, int columns, std::int64_t r) const {
     T value[most_columns];
-    // compilers of hosts don't see that what is read has been written
+    // Host compilers don't see that each element is written before it is read.
     KOKKOS_IF_ON_HOST((std::fill_n(value, most_columns, T(0));))
     T max = -Kokkos::Experimental::infinity_v<T>;
     for_each_slot(columns, [&](int j) {
@@ -93,8 +93,8 @@ struct PackedKernel {
       });
   }
 
-  /// The places of an array of registers that have an entry, and up to three more: a branch for
-  /// some is cheaper than one for each.
+  /// Calls `body` for the slots of a register array that hold an entry, and for up to three more:
+  /// one branch for four slots is cheaper than one branch per slot.
   template <class Body>
   KOKKOS_FORCEINLINE_FUNCTION static void for_each_slot(int columns, const Body& body) {
     constexpr int at_a_time = 4;
@@ -132,8 +132,9 @@ struct PackedKernel {
     arguments.problem.y[r * arguments.problem.outer[0].y_stride] = value;
   }
 
-  /// Whole chunks by all lanes, some at a time on their way; what the last team has left over, one
-  /// by one.
+  /// Moves a run of rows. All lanes move whole chunks, and each has up to `Shape::items` loads in
+  /// flight. The entries after the last whole chunk, which only the last team can have, are moved
+  /// one by one.
   KOKKOS_FORCEINLINE_FUNCTION static void move(const T* from, T* to, int entries, int thread_id) {
     const auto* source = reinterpret_cast<const RowChunk*>(from);
     auto* target = reinterpret_cast<RowChunk*>(to);

@@ -8,12 +8,14 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A share of a row that a team reads once and holds until the row's state is known: the first tile
-/// in registers, the chunks behind it parked in the team's level-0 scratch. Each lane reads back
-/// only what it has parked, so that no barrier is needed. Parked are the weights of softmax,
-/// against the largest entry that their lane had seen by then, or what log_softmax needs; entries
-/// of half types as they are in memory, where they take half of the room, and their weights anew
-/// from them.
+/// A segment of a row, which a team reads once and holds until the state of the row is known. The
+/// first tile stays in registers, and the chunks after it are stashed in the team's level-0 scratch
+/// memory. Each lane reads back only what it has stashed itself, so that no barrier is needed.
+///
+/// For softmax, the exponentials are stashed. Their reference is near the largest entry that the
+/// lane had seen when it summed the tile. For log_softmax, the scaled entries are stashed. Entries
+/// of half types are stashed as they are in memory, where they take half of the space, and their
+/// exponentials are computed from them a second time.
 template <class Exec, class V, Operation operation, class Shape>
 class ScratchSegment {
  public:
@@ -23,14 +25,14 @@ class ScratchSegment {
   using Output = Epilogue<operation, V>;
   using Exp = typename Output::Exp;
 
-  /// For shares of up to `chunks` chunks.
+  /// For segments of up to `chunks` chunks.
   template <class Member>
   KOKKOS_FORCEINLINE_FUNCTION ScratchSegment(const Member& member, std::int64_t chunks)
       : m_stashed(static_cast<int>(stashed(chunks))),
         m_slots(member.team_scratch(0), m_stashed),
         m_references(member.team_scratch(0), references(m_stashed)) {}
 
-  /// Reads the chunks from number `begin` to the row's end; this lane's state.
+  /// Reads the chunks from number `begin` to the end of the row. Returns this lane's state.
   KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> load(const RowArgs<V>& arguments, const Row& row,
                                                      std::int64_t begin, int thread_id) {
     OnlineSum<Exp, T> sum;
@@ -50,7 +52,7 @@ class ScratchSegment {
     return sum.state();
   }
 
-  /// Writes the output of the same chunks, given the row's state.
+  /// Writes the output of the same chunks. `all` is the state of the row.
   KOKKOS_FORCEINLINE_FUNCTION void store(const RowArgs<V>& arguments, const Row& row,
                                          std::int64_t begin, int thread_id,
                                          const LogSumExpState<T>& all) const {
@@ -78,13 +80,13 @@ class ScratchSegment {
     return Slots::shmem_size(stashed(chunks)) + References::shmem_size(references(stashed(chunks)));
   }
 
-  /// The most chunks that a share can have with so much scratch.
+  /// The largest number of chunks of a segment, if the team has `scratch` bytes of scratch memory.
   static std::int64_t most_chunks(std::size_t scratch) {
     constexpr std::size_t of_references = stashes_exponentials ? RowTile::threads * sizeof(T) : 0;
     constexpr std::size_t of_tile = RowTile::chunks * sizeof(Slot) + of_references;
     const std::size_t for_alignment = scratch_bytes(0);
     const std::size_t bytes = scratch > for_alignment ? scratch - for_alignment : 0;
-    const std::size_t left = bytes % of_tile;  // for a part of a tile
+    const std::size_t left = bytes % of_tile;  // for an incomplete tile
     const std::size_t slots = left > of_references ? (left - of_references) / sizeof(Slot) : 0;
     return (1 + static_cast<std::int64_t>(bytes / of_tile)) * RowTile::chunks +
            static_cast<std::int64_t>(slots);
@@ -101,9 +103,9 @@ class ScratchSegment {
   using Slots = Scratch<Slot>;
   using References = Scratch<T>;
 
-  /// Chunks and references in scratch.
+  /// The numbers of chunks and of references in scratch memory.
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t stashed(std::int64_t chunks) {
-    if (Output::one_value_per_row) return 0;  // summed and forgotten
+    if (Output::one_value_per_row) return 0;  // the entries are not needed after the sum
     return chunks > RowTile::chunks ? chunks - RowTile::chunks : 0;
   }
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t references(std::int64_t stashed) {
@@ -116,8 +118,8 @@ class ScratchSegment {
     return (row.end - begin + RowTile::chunks - 1) / RowTile::chunks;
   }
 
-  /// Where a lane's chunks of a tile are in scratch, one every RowTile::threads; tile 0 isn't
-  /// there.
+  /// The place in scratch memory of a lane's first chunk of a tile. The lane's other chunks follow
+  /// at a distance of RowTile::threads. Tile 0 is not stashed.
   KOKKOS_FORCEINLINE_FUNCTION static int first_slot(std::int64_t tile, int thread_id) {
     return static_cast<int>(tile - 1) * RowTile::chunks + thread_id;
   }

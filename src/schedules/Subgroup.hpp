@@ -9,8 +9,9 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A row in the registers of one team thread's lanes; `rows_per_thread` rows at a time, so that
-/// enough loads are in flight where rows are short. No barrier, no scratch.
+/// Holds a row in the registers of the lanes of one team thread. A thread works on
+/// `rows_per_thread` rows at one time, so that enough loads are in flight if the rows are short.
+/// Needs no barrier and no scratch memory.
 template <class Exec, class V, Operation operation, class Shape>
 struct SubgroupKernel {
   using T = typename V::Compute;
