@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_LAUNCH_CLUSTERLAUNCH_HPP
 
 /// \file
-/// The launch of a kernel in clusters of thread blocks, which Kokkos has no policy for.
+/// The launch of a kernel in clusters of thread blocks, for which Kokkos has no policy.
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
@@ -15,7 +15,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// How a kernel with the constants of a Shape is launched in clusters.
+/// Launches a kernel with the constants of a Shape in clusters.
 template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
 struct ClusterLaunch {
   using Device = ClusterDevice<Kernel, Shape>;
@@ -28,7 +28,7 @@ struct ClusterLaunch {
 
   static void prepare(const Exec&) {}
 
-  /// One launch, or several where there are more teams than a launch can have.
+  /// Launches the kernel once, or several times if there are more teams than a launch can have.
   static void launch(const LaunchContext<Exec, V>& context) {
     const ClusterPlan plan =
         make_cluster_plan(cluster_problem(context), Device::limits(context.exec));

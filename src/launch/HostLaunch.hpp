@@ -9,7 +9,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// How the host schedules are launched.
+/// Launches the host schedules.
 template <class Exec, class V, Operation operation>
 struct HostLaunch {
   static bool fits_device(const LaunchContext<Exec, V>&) { return true; }

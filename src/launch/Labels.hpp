@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_LAUNCH_LABELS_HPP
 
 /// \file
-/// How kernels are named for Kokkos Tools.
+/// The names of kernels for Kokkos Tools.
 
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
@@ -14,7 +14,8 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// "KokkosSoftmax::softmax[online]"; made once, as a call makes no allocation.
+/// The label of a kernel, such as "KokkosSoftmax::softmax[online]". The labels are made once,
+/// because a call allocates no memory.
 template <Operation operation>
 const std::string& kernel_label(Algorithm algorithm) {
   static const auto labels = [] {
@@ -27,7 +28,8 @@ const std::string& kernel_label(Algorithm algorithm) {
   return labels[static_cast<int>(algorithm)];
 }
 
-/// Tells tools of a kernel that isn't launched by Kokkos, as Kokkos tells them of its own.
+/// Reports a kernel that Kokkos doesn't launch to Kokkos Tools, in the same way as Kokkos reports
+/// its own kernels.
 class LabelledKernel {
  public:
   template <class Exec>

@@ -9,7 +9,8 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// One call: where it runs and on what, and what schedules ask of that.
+/// One call: the execution space instance, the problem and the options, and what the schedules need
+/// to know about them.
 template <class Exec, class V>
 class LaunchContext {
  public:
@@ -32,17 +33,18 @@ class LaunchContext {
 
   bool x_contiguous() const { return problem().x_column_stride == 1 || problem().columns <= 1; }
 
-  /// Rows are strided in x, and neighbouring rows lie side by side.
+  /// Whether rows are strided in x and neighbouring rows lie side by side.
   bool rows_are_neighbours() const {
     const OuterAxis& fastest = problem().outer[problem().outer_rank - 1];
     return !x_contiguous() && fastest.extent > 1 && fastest.x_stride < problem().x_column_stride;
   }
 
-  /// Whether neighbouring rows begin a cache line in each column.
+  /// Whether the column stride is a whole number of cache lines, so that neighbouring rows begin at
+  /// a cache line in each column if they do in the first one.
   bool columns_are_lines() const {
     return problem().x_column_stride * static_cast<std::int64_t>(sizeof(X)) % cache_line == 0;
   }
-  /// Rows that lie side by side.
+  /// The number of rows that lie side by side.
   std::int64_t neighbours() const { return problem().outer[problem().outer_rank - 1].extent; }
 
   bool access_serves(const Schedule& s) const {
@@ -67,20 +69,21 @@ class LaunchContext {
  private:
   bool one_value_per_row() const { return problem().y_column_stride == 0; }
 
-  /// Every row starts where a chunk of `width` entries can, in x and in y, and has a multiple of
-  /// them.
+  /// Whether every row of x and y starts at an address where a chunk of `width` entries can start,
+  /// and has a multiple of `width` entries.
   bool aligned(int width) const {
     return is_multiple(m_x_offsets, width) && is_multiple(m_y_offsets, chunk_alignment<Y>(width)) &&
            x_contiguous() && (one_value_per_row() || problem().y_column_stride == 1);
   }
 
-  /// Of a power of two.
+  /// Whether all of the offsets, which are combined by bitwise or, are multiples of `width`, a
+  /// power of two.
   static bool is_multiple(std::uint64_t offsets, int width) {
     return (offsets & static_cast<std::uint64_t>(width - 1)) == 0;
   }
 
-  /// The rows lie one behind the other in x and y, from an address that is a multiple of `width`
-  /// entries.
+  /// Whether the rows are stored back to back in x and in y, from an address that is a multiple of
+  /// `width` entries.
   bool packed(int width) const {
     const OuterAxis& axis = problem().outer[0];
     const auto one_run = [&](const auto* p, std::int64_t row_stride, std::int64_t column_stride) {
@@ -92,7 +95,8 @@ class LaunchContext {
            (one_value_per_row() || one_run(problem().y, axis.y_stride, problem().y_column_stride));
   }
 
-  /// Rows lie side by side in x and y, `width` to a chunk that is aligned in each column.
+  /// Whether rows lie side by side in x and in y, in chunks of `width` rows that are aligned in
+  /// each column.
   bool rows_in_chunks(int width) const {
     const auto& outer = problem().outer;
     const int fastest = problem().outer_rank - 1;
@@ -113,7 +117,8 @@ class LaunchContext {
     return reinterpret_cast<std::uintptr_t>(p) / sizeof(T);
   }
 
-  /// All distances in entries that have to be multiples of a width, in one word: their low bits.
+  /// All distances in entries that must be multiples of a width, combined in one word by bitwise
+  /// or: only the low bits matter.
   static std::uint64_t x_offsets(const Problem& problem) {
     std::uint64_t all = static_cast<std::uint64_t>(problem.columns) | position(problem.x);
     for (int d = 0; d < problem.outer_rank; ++d)

@@ -12,7 +12,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// How a kernel that splits rows over teams is launched.
+/// Launches a kernel that divides rows over groups of teams.
 template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
 struct SplitLaunch {
   using Workspaces = SplitWorkspaces<Exec>;
@@ -20,7 +20,7 @@ struct SplitLaunch {
   static bool fits_device(const LaunchContext<Exec, V>& context) {
     if (!graphs_own_memory<Exec> && is_capturing(context.exec)) return false;
     const TeamLimits& limits = device_limits(context);
-    // the bits depend on the number of rows
+    // Not for `reproducible`, because the bits of the results depend on the number of rows.
     if (!limits.team_fits || limits.scratch < Kernel::scratch_bytes({}) ||
         context.problem().rows > max_split_rows || context.options.reproducible)
       return false;
@@ -87,7 +87,8 @@ struct SplitLaunch {
     else if constexpr (Kernel::holds_shares)
       return plan_split_in_one_read<Exec>(p);
     else
-      // Panels are taken where there are few of them: all at one time, by measurements on an H200.
+      // Panels are used if there are few of them. Then all are processed at one time, whether or
+      // not they fit the cache (measured on an H200).
       return plan_split_online<Exec>(
           p, operation != Operation::logsumexp && algorithm != Algorithm::split_column);
   }

@@ -3,11 +3,11 @@
 #define KOKKOSSOFTMAX_SRC_LAUNCH_SPLITWORKSPACES_HPP
 
 /// \file
-/// Which workspace a launch gets. Two launches share one only if the second begins after the first
-/// has ended:
-///   - on a queue (a CUDA or HIP stream) all launches have the queue's workspace;
-///   - on a host, where a launch is done when it returns, each launch borrows one;
-///   - a call that is captured into a graph gets one of its own, which belongs to the graph.
+/// Which workspace a launch gets. Two launches share a workspace only if the second one begins
+/// after the first one has ended:
+///   - on a queue (a CUDA or HIP stream), all launches use the queue's workspace;
+///   - on a host, where a launch is complete when it returns, each launch borrows a workspace;
+///   - a call that is captured into a graph gets its own workspace, which belongs to the graph.
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
@@ -26,19 +26,20 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The workspaces of an execution space that no graph owns. Freed when Kokkos is finalized.
+/// The workspaces of an execution space, except those that belong to graphs. They are freed when
+/// Kokkos is finalized.
 template <class Exec>
 class SplitWorkspaces {
   struct Memory;
 
  public:
-  /// Never destroyed: memory can't be freed after Kokkos is finalized.
+  /// Never destroyed, because memory can't be freed after Kokkos has been finalized.
   static SplitWorkspaces& singleton() {
     static SplitWorkspaces& workspaces = *new SplitWorkspaces;
     return workspaces;
   }
 
-  /// A workspace from before the launch until parallel_for has returned.
+  /// The right to use a workspace, from before the launch until parallel_for has returned.
   class Lease {
    public:
     const SplitWorkspace& workspace() const { return m_workspace; }
@@ -57,11 +58,11 @@ class SplitWorkspaces {
         : m_workspace(borrowed->workspace()), m_borrowed(std::move(borrowed)) {}
 
     SplitWorkspace m_workspace;
-    std::unique_lock<std::mutex> m_enqueuing;  // of the queue's workspace
+    std::unique_lock<std::mutex> m_enqueuing;  // the lock of the queue's workspace
     std::unique_ptr<Memory> m_borrowed;
   };
 
-  /// For a launch on `exec` whose teams work on up to `panel` rows at one time.
+  /// Leases a workspace for a launch on `exec` whose teams work on up to `panel` rows at one time.
   template <int panel>
   Lease lease(const Exec& exec) {
     if (is_capturing(exec)) {
@@ -74,7 +75,7 @@ class SplitWorkspaces {
       return lease_of_queue<panel>(exec);
   }
 
-  /// Makes what a later lease needs, so that it doesn't allocate.
+  /// Makes the workspace that a later lease needs, so that the lease doesn't allocate memory.
   template <int panel>
   void prepare(const Exec& exec) {
     if (is_capturing(exec)) return;
@@ -86,7 +87,7 @@ class SplitWorkspaces {
     }
   }
 
-  /// Frees what belongs to the instance's queue, all work on which is done.
+  /// Frees the workspaces of the instance's queue. All work on the queue must be complete.
   void release(const Exec& exec) {
     const QueueId queue = queue_id(exec);
     const std::lock_guard lock(m_mutex);
@@ -100,7 +101,8 @@ class SplitWorkspaces {
   }
 
  private:
-  /// What can be exchanged for one another: those of queues of one device, for panels of one size.
+  /// Workspaces of the same kind can replace each other: those of queues of the same device, for
+  /// panels of the same size.
   struct Kind {
     int device;
     int panel;
@@ -118,7 +120,8 @@ class SplitWorkspaces {
     Memory(const Exec& exec, const Kind& kind_, const WorkspaceLayout& layout_)
         : kind(kind_),
           layout(layout_),
-          // An initialized View would keep a copy of the instance, beyond the life of its stream.
+          // An initialized View would keep a copy of the instance beyond the lifetime of the
+          // instance's stream.
           bytes(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
                                    "KokkosSoftmax::split workspace"),
                 layout_.bytes()) {
@@ -127,8 +130,8 @@ class SplitWorkspaces {
 
     SplitWorkspace workspace() const { return layout.at(bytes.data(), launches); }
 
-    /// Whether all launches are done and have left the counters as the next one expects them, as
-    /// far as can be told.
+    /// Whether all launches are complete and have left the counters as the next launch expects
+    /// them, as far as this can be determined.
     bool is_idle() {
       const std::unique_lock not_enqueuing(enqueuing, std::try_to_lock);
       if (!not_enqueuing.owns_lock()) return false;
@@ -146,14 +149,14 @@ class SplitWorkspaces {
     Kind kind;
     WorkspaceLayout layout;
     Kokkos::View<unsigned char*, typename Exec::memory_space> bytes;
-    std::uint32_t launches = 0;  // enqueued; modulo 2^32
+    std::uint32_t launches = 0;  // the number of enqueued launches, modulo 2^32
     /// Held while a launch is enqueued, so that launches are enqueued in the order of their numbers
-    /// also if several threads use the queue.
+    /// even if several threads use the queue.
     std::mutex enqueuing;
   };
 
-  /// So many are kept before one whose queue has nothing to do is given to another queue. Streams
-  /// are destroyed without notice.
+  /// This number of workspaces is kept for queues. After that, a new queue takes over the workspace
+  /// of a queue that has nothing to do, because streams are destroyed without notice.
   static constexpr std::size_t most_queues = 16;
 
   SplitWorkspaces() {
@@ -178,7 +181,7 @@ class SplitWorkspaces {
     return Lease(memory.workspace(), std::move(enqueuing));
   }
 
-  /// The queue's memory. The caller holds m_mutex.
+  /// The workspace of the instance's queue. The caller must hold m_mutex.
   template <int panel>
   Memory& of_queue(const Exec& exec) {
     const Key key{queue_id(exec), panel};
@@ -202,7 +205,8 @@ class SplitWorkspaces {
     return nullptr;
   }
 
-  /// An instance of a host may have more threads than another one.
+  /// Takes an unused workspace that is large enough, or makes one. Instances of a host execution
+  /// space can differ in the number of their threads.
   template <int panel>
   std::unique_ptr<Memory> borrow(const Exec& exec) {
     const WorkspaceLayout layout = layout_of<panel>(exec);

@@ -10,7 +10,8 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// How a kernel with the constants of a Shape is launched, one team policy for all of them.
+/// Launches a kernel with the constants of a Shape by a team policy, which is the same for all such
+/// kernels.
 template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
 struct TeamLaunch {
   static bool fits_device(const LaunchContext<Exec, V>& context) {
@@ -26,9 +27,10 @@ struct TeamLaunch {
 
   static void prepare(const Exec&) {}
 
-  /// One launch, or several where there are more teams than a league can have.
+  /// Launches the kernel once, or several times if there are more teams than a league can have.
   static void launch(const LaunchContext<Exec, V>& context) {
-    // CUDA counts the teams of a launch in 31 bits, others the threads.
+    // On CUDA, the number of teams of a launch must fit 31 bits; on other backends, the number of
+    // threads must.
     constexpr std::int64_t max_teams =
         (std::int64_t(1) << 30) / (is_cuda<Exec> ? 1 : Shape::threads * Shape::lanes);
     constexpr std::int64_t rows_per_team = Kernel::rows_per_team;

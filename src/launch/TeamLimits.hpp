@@ -9,18 +9,18 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The second bound means teams per multiprocessor on CUDA alone.
+/// The second launch bound is a number of teams per multiprocessor on CUDA only.
 template <class Exec, class Shape>
 using PolicyOf = Kokkos::TeamPolicy<
     Exec, Kokkos::LaunchBounds<Shape::threads * Shape::lanes,
                                is_cuda<Exec> && Shape::min_teams != 0 ? Shape::min_teams : 1>>;
 
-/// What a device has room for.
+/// What a device has room for when it runs a kernel.
 struct TeamLimits {
   bool team_fits = false;
-  std::size_t scratch = 0;  // bytes a team
+  std::size_t scratch = 0;  // bytes per team
 
-  /// Asked once for a kernel and a device, as it takes longer than a launch.
+  /// Callers query this once per kernel and device, because the query takes longer than a launch.
   template <class Shape, class Exec, class Kernel>
   static TeamLimits of(const Exec& exec, const Kernel& kernel, std::size_t least_scratch) {
     using Policy = PolicyOf<Exec, Shape>;
