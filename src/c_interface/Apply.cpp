@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// The operations, and what concerns the instances that they run on.
+
+/// \file
+/// The functions of the C interface that run the operations, set their options and manage the
+/// execution space instances.
 
 #include <KokkosSoftmax_Version.hpp>
 #include <algorithm>
@@ -13,13 +15,13 @@
 namespace KokkosSoftmax::Impl {
 namespace {
 
-// A caller has the kokkossoftmax_options of the header that it was compiled with: a shorter one
-// than the library's if that is older, a longer one if it is newer.
+// The kokkossoftmax_options of a caller are those of the header that the caller was compiled with.
+// They are shorter than the library's if that header is older, and longer if it is newer.
 
-/// In the first version.
+/// The size in the first version.
 constexpr std::size_t min_options_size =
     offsetof(kokkossoftmax_options, reproducible) + sizeof(int);
-/// More than any version will have: an options.size beyond it was not set.
+/// More than the size in any version. If options.size is larger, the member was not set.
 constexpr std::size_t max_options_size = 1024;
 static_assert(sizeof(kokkossoftmax_options) == min_options_size,
               "padding at the end could become a member that callers of this version don't set");
@@ -53,7 +55,7 @@ void init_options(kokkossoftmax_options* options, std::size_t size) {
   std::memcpy(options, &known, std::min(size, sizeof(known)));
 }
 
-/// The caller's options, and defaults for what it doesn't have.
+/// The caller's options, with defaults for the members that the caller doesn't have.
 kokkossoftmax_options known_options(Operation operation, const kokkossoftmax_options* options) {
   kokkossoftmax_options known = default_options();
   if (options == nullptr) return known;

@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_C_INTERFACE_INSTANCES_HPP
 
 /// \file
-/// From a space and a stream to an execution space instance.
+/// Finds or makes the execution space instance for a space and a stream.
 
 #include <Kokkos_Core.hpp>
 #include <backend/FinalizeHook.hpp>
@@ -22,14 +22,14 @@ namespace KokkosSoftmax::Impl {
 template <class Exec>
 inline constexpr bool has_streams = !std::is_void_v<typename StreamOf<Exec>::type>;
 
-/// The instances made so far, one per queue: making one allocates memory on the GPU and waits for
-/// it. Gives them back before Kokkos finalizes.
+/// The instances that have been made, one per queue. They are kept, because making an instance
+/// allocates memory on the GPU and waits for it. They are destroyed before Kokkos is finalized.
 template <class Exec>
 class Instances {
   using Stream = typename StreamOf<Exec>::type;
 
  public:
-  /// Never destroyed: at the end of the process the GPU's runtime may be gone already.
+  /// Never destroyed, because the GPU's runtime may already be gone at the end of the process.
   static Instances& singleton() {
     static Instances& instances = *new Instances;
     return instances;
@@ -60,7 +60,7 @@ class Instances {
   }
 
  private:
-  /// A handle, and the thread if it stands for a stream of the thread's.
+  /// A handle and, if the handle stands for a stream of the calling thread, that thread.
   using Key = std::pair<void*, std::thread::id>;
 
   static Key key_of(void* handle) {
@@ -68,7 +68,8 @@ class Instances {
                                                               : std::thread::id{}};
   }
 
-  /// A captured stream can't be asked for its number: the instance that its handle had last.
+  /// The instance that the handle had last, because a captured stream can't be asked for its
+  /// number.
   Exec known_instance(const char* function, void* handle) const {
     const auto known = m_known.find(key_of(handle));
     const auto found = known == m_known.end() ? m_instances.end() : m_instances.find(known->second);
@@ -122,7 +123,7 @@ inline void check_initialized(const char* function) {
                  "all work");
 }
 
-/// Calls `body(exec)` with the instance that a space and a stream stand for.
+/// Calls `body(exec)` with the instance for a space and a stream.
 template <class Body>
 void with_instance(const char* function, int space, void* stream, const Body& body) {
   with_space(function, space, [&]<class Exec>(std::type_identity<Exec>) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Initialization, version and the last error.
+
+/// \file
+/// The functions of the C interface for initialization, the version and the last error.
 
 #include <KokkosSoftmax_Version.hpp>
 #include <Kokkos_Core.hpp>
@@ -13,7 +14,8 @@ namespace {
 
 thread_local char last_error[2048] = "";
 
-/// Who has called kokkossoftmax_initialize().
+/// How often kokkossoftmax_initialize() has been called without kokkossoftmax_finalize(), and
+/// whether the library has initialized Kokkos.
 struct Users {
   std::mutex mutex;
   int count = 0;

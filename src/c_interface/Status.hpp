@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_C_INTERFACE_STATUS_HPP
 
 /// \file
-/// From exceptions to a status and a message. Messages read PROBLEM (WHY) SUGGESTION.
+/// Converts exceptions to a status and a message. Messages have the form PROBLEM (WHY) SUGGESTION.
 
 #include <kokkossoftmax.h>
 
@@ -14,7 +14,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// An error with its status; others are told apart by their types, see guarded().
+/// An error with its status. The status of other exceptions depends on their type, see guarded().
 class StatusError : public std::runtime_error {
  public:
   StatusError(kokkossoftmax_status status, const std::string& message)
@@ -32,10 +32,12 @@ template <class... Parts>
   throw StatusError(status, message.str());
 }
 
-/// Keeps the message for kokkossoftmax_last_error() in this thread. Doesn't allocate.
+/// Stores the message that kokkossoftmax_last_error() returns in this thread. Doesn't allocate
+/// memory.
 void set_last_error(const char* message) noexcept;
 
-/// Runs the body of a function of the C interface.
+/// Runs the body of a function of the C interface. Returns the status, and stores the message of an
+/// exception.
 template <class Body>
 int guarded(const Body& body) noexcept {
   try {

@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_C_INTERFACE_TENSORS_HPP
 
 /// \file
-/// From a kokkossoftmax_tensor to a typed array. Checks what a View can't get wrong; all else is
-/// checked for both in impl/KokkosSoftmax_Arguments.hpp.
+/// Converts a kokkossoftmax_tensor to a typed array. Checks only what can't be wrong in a View.
+/// Everything else is checked for both in impl/KokkosSoftmax_Arguments.hpp.
 
 #include <kokkossoftmax.h>
 
@@ -135,7 +135,7 @@ inline void check_tensor(Operation operation, const char* name, const kokkossoft
                   " has elements): give the address of the first one");
 }
 
-/// Kernels load and store elements at multiples of their size only.
+/// Checks that the elements are at multiples of their size. Kernels don't support other addresses.
 template <class T>
 void check_alignment(Operation operation, const char* name, const kokkossoftmax_tensor& tensor) {
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(tensor.data) % sizeof(T) == 0;
@@ -145,7 +145,7 @@ void check_alignment(Operation operation, const char* name, const kokkossoftmax_
                   "): give the address of an element, or copy the array to memory that is aligned");
 }
 
-/// The tensor as an array of T; check_tensor() has found it right.
+/// The tensor as an array of T. check_tensor() must have accepted the tensor.
 template <class T>
 StridedArray<T> typed_array(const kokkossoftmax_tensor& tensor) {
   StridedArray<T> array;
@@ -155,7 +155,7 @@ StridedArray<T> typed_array(const kokkossoftmax_tensor& tensor) {
   for (int d = tensor.rank - 1; d >= 0; --d) {
     array.extents[d] = tensor.extents[d];
     array.strides[d] = tensor.strides == nullptr ? contiguous : tensor.strides[d];
-    contiguous = capped_product(contiguous, tensor.extents[d]);  // check_size() refuses the largest
+    contiguous = capped_product(contiguous, tensor.extents[d]);  // check_size() rejects the cap
   }
   return array;
 }
