@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_DISPATCH_COMPILED_HPP
 
 /// \file
-/// What is compiled, for programs that list and search it. Without Kokkos, which takes nvcc a
-/// while.
+/// The list of compiled variants, for programs that print and search it. This file doesn't include
+/// Kokkos, which nvcc takes a while to compile.
 
 #include <impl/KokkosSoftmax_Export.h>
 
@@ -18,16 +18,16 @@ namespace KokkosSoftmax::Impl {
 
 struct Choice;
 
-/// The schedules that are compiled; the place of one is its Choice::variant.
+/// The schedules that are compiled. The index of a schedule is its Choice::variant.
 template <Operation operation, class Exec, class V>
 std::vector<Schedule> compiled_schedules();
 
-/// Whether one of them serves a problem.
+/// Whether the variant of `choice` serves a problem.
 template <Operation operation, class Exec, class Tx, class Ty>
 bool serves(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options,
             const Choice& choice);
 
-/// One instantiation of the above.
+/// One instantiation of compiled_schedules().
 struct Compiled {
   const char* space;
   Operation operation;
@@ -35,7 +35,7 @@ struct Compiled {
   std::vector<Schedule> (*schedules)();
 };
 
-/// All of them.
+/// All instantiations.
 KOKKOSSOFTMAX_EXPORT std::span<const Compiled> compiled();
 
 }  // namespace KokkosSoftmax::Impl

@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_DISPATCH_DISPATCH_HPP
 
 /// \file
-/// From a problem to a launched kernel: the choice among the candidates, and its launch. Included
-/// by the translation units that instantiate the functions of KokkosSoftmax_Launch.hpp.
+/// From a problem to a launched kernel: chooses one of the variants and launches it. Included by
+/// the translation units that instantiate the functions of KokkosSoftmax_Launch.hpp.
 
 #include <dispatch/Compiled.hpp>
 #include <dispatch/Rule.hpp>
@@ -14,13 +14,13 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A line of a tuning table whose schedule is compiled for an execution space.
+/// A line of a tuning table, and the number of the variant that is compiled for its schedule.
 struct TunedVariant {
   const TuningLine* line;
   int variant;
 };
 
-/// The lines for (operation, Exec, V), found once.
+/// The lines for (operation, Exec, V) whose schedules are compiled. They are searched once.
 template <Operation operation, class Exec, class V>
 const std::vector<TunedVariant>& tuned_variants() {
   static const auto tuned = [] {
@@ -36,7 +36,7 @@ const std::vector<TunedVariant>& tuned_variants() {
   return tuned;
 }
 
-/// Whose tuning tables apply.
+/// The architecture whose tuning tables apply.
 template <class Exec>
 int architecture(const Exec& exec) {
   if constexpr (is_cuda<Exec>) {
@@ -70,10 +70,10 @@ class Dispatch {
  private:
   static constexpr const auto& list = kernel_variants<Exec, V, operation>;
 
-  /// The first line that applies to the problem and serves it.
+  /// The first line that applies to the problem and whose variant serves it.
   const TunedVariant* by_tables() const {
     const auto& tuned = tuned_variants<operation, Exec, V>();
-    // reproducible: a line may hold for some numbers of rows alone
+    // Not for `reproducible`: a line can apply to some numbers of rows only.
     if (tuned.empty() || m_context.options.reproducible) return nullptr;
     const int device = architecture(m_context.exec);
     for (const TunedVariant& t : tuned)
@@ -83,8 +83,8 @@ class Dispatch {
     return nullptr;
   }
 
-  /// Tables know no strides. On a GPU a schedule that is fast for contiguous rows isn't for strided
-  /// ones, and the other way round.
+  /// Tuning tables don't take strides into account. On a GPU, a schedule that is fast for
+  /// contiguous rows isn't fast for strided rows, and vice versa.
   bool is_eligible(Algorithm algorithm) const {
     if (m_context.options.algorithm != Algorithm::automatic)
       return algorithm == m_context.options.algorithm;

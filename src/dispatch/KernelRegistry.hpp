@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_DISPATCH_KERNELREGISTRY_HPP
 
 /// \file
-/// Every schedule that is compiled for an execution space, value types and an operation, as values
-/// that can be listed, asked whether they serve a call, and launched.
+/// The schedules that are compiled for an execution space, a pair of value types and an operation.
+/// They are values that can be listed, asked whether they serve a call, and launched.
 
 #include <algorithm>
 #include <array>
@@ -27,16 +27,17 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// What the rule takes a candidate for; tuning tables and searches take all.
+/// The numbers of rows for which the rule takes a variant. Tuning tables and searches can take all
+/// variants.
 enum class Regime { any_rows, few_rows, many_rows, none };
 
-/// A compiled schedule.
+/// A variant: a compiled schedule.
 template <class Exec, class V>
 struct KernelVariant {
   Schedule schedule;
   Regime regime;
   bool (*fits_device)(const LaunchContext<Exec, V>&);
-  void (*prepare)(const Exec&);  ///< makes what a launch needs beside the kernel
+  void (*prepare)(const Exec&);  ///< allocates what a launch needs besides the kernel
   void (*launch)(const LaunchContext<Exec, V>&);
 
   bool serves(const LaunchContext<Exec, V>& context) const {
@@ -45,7 +46,7 @@ struct KernelVariant {
   }
 };
 
-/// Makes the candidates of one execution space, pair of value types and operation.
+/// Makes the variants of one execution space, pair of value types and operation.
 template <class Exec, class V, Operation operation>
 class KernelRegistry {
  public:
@@ -80,7 +81,8 @@ class KernelRegistry {
  private:
   using Entry = KernelVariant<Exec, V>;
 
-  /// The shapes for rows that are written, or those for rows that are only reduced.
+  /// The shapes for operations that write rows, or the shapes for logsumexp, which only reduces
+  /// rows.
   template <class Written, class Reduced>
   using OneOf = std::conditional_t<operation == Operation::logsumexp, Reduced, Written>;
 
@@ -129,14 +131,16 @@ class KernelRegistry {
     return entries;
   }
 
-  /// An algorithm: its kernel, what to vary for searches, the shapes of the rule.
+  /// The variants of an algorithm, given its kernel, the changes for searches and the shapes of the
+  /// rule.
   template <Algorithm algorithm, template <class, class, Operation, class> class Kernel,
             template <class> class... Change, class... InRule>
   static constexpr auto of(ShapeList<InRule...> list) {
     return launched_by<algorithm, TeamLaunch, Kernel, Change...>(list);
   }
 
-  /// A row is read once for logsumexp in any case: it needn't be held.
+  /// No variants for logsumexp, which reads a row once in any case, so that the row need not be
+  /// held.
   template <Algorithm algorithm,
             template <Algorithm, class, class, class, Operation, class> class Launch,
             template <class, class, Operation, class> class Kernel, class... InRule>
@@ -153,7 +157,7 @@ class KernelRegistry {
     return launched_by<algorithm, SplitLaunch, Kernel, Change...>(list);
   }
 
-  /// What Kokkos has no policy for.
+  /// Variants that are launched in clusters, for which Kokkos has no policy.
   template <class... InRule>
   static constexpr auto of_clusters([[maybe_unused]] ShapeList<InRule...> list) {
     if constexpr (is_cuda<Exec>)
@@ -182,7 +186,7 @@ class KernelRegistry {
 template <class Exec, class V, Operation operation>
 inline constexpr auto kernel_variants = KernelRegistry<Exec, V, operation>::all();
 
-/// A Schedule stands for one kernel.
+/// Whether each Schedule identifies one kernel.
 template <class List>
 constexpr bool are_distinct(const List& list) {
   for (std::size_t a = 0; a < list.size(); ++a)
@@ -191,8 +195,8 @@ constexpr bool are_distinct(const List& list) {
   return true;
 }
 
-/// Which candidates of a list have an algorithm, in their order: a call asks for several
-/// algorithms, and the whole list takes longer to look through than the launch of a small kernel.
+/// The variants of each algorithm, in the order of the list. A call looks for several algorithms,
+/// and a search through the whole list takes longer than the launch of a small kernel.
 template <std::size_t size>
 class VariantsByAlgorithm {
  public:

@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_DISPATCH_RULE_HPP
 
 /// \file
-/// The rule: which kernel is taken if no line of a tuning table applies. docs/algorithms.md has it
-/// as a table.
+/// The rule: which variant is taken if no line of a tuning table applies. docs/algorithms.md shows
+/// the rule as a table.
 
 #include <backend/Hardware.hpp>
 #include <dispatch/KernelRegistry.hpp>
@@ -18,7 +18,7 @@ class Rule {
 
   explicit Rule(const LaunchContext<Exec, V>& context) : m_context(context) {}
 
-  /// The number of a kernel variant that serves the call, or none.
+  /// The number of a variant that serves the call, or `none`.
   int choose() const {
     const Algorithm asked = m_context.options.algorithm;
     if ((asked == Algorithm::automatic || asked == Algorithm::column) && are_many_columns()) {
@@ -48,11 +48,11 @@ class Rule {
     return none;
   }
 
-  /// The algorithms to try, best first.
+  /// The algorithms to try, in order of preference.
   std::array<Algorithm, 7> preferred() const {
     using enum Algorithm;
     if constexpr (is_host_space<Exec>) return {host};
-    // by the columns alone, whatever the layout and the number of rows
+    // The choice depends on the number of columns only, not on the layout or on the number of rows.
     if (m_context.options.reproducible) return {subgroup, fused_registers, fused_scratch, online};
     if (m_context.rows_are_neighbours())
       return {lane_holds_row()           ? subgroup
@@ -68,15 +68,17 @@ class Rule {
             online};
   }
 
-  /// All teams are resident at one time, however many lanes they have.
+  /// Whether there are so few rows that all teams are resident at one time, however many lanes they
+  /// have.
   bool are_few() const {
     return !m_context.options.reproducible && m_context.x_contiguous() &&
            m_context.problem().rows <= 2 * multiprocessors(m_context.exec);
   }
 
-  /// Not all teams of `column` are resident at one time, even if a row has but a few lanes.
+  /// Whether there are so many strided rows that not all teams of `column` are resident at one
+  /// time, even if a row has only a few lanes.
   bool are_many_columns() const {
-    constexpr int resident_rows = 512;  // of a multiprocessor, with 4 threads for each
+    constexpr int resident_rows = 512;  // per multiprocessor, with 4 threads per row
     return !is_host_space<Exec> && !m_context.options.reproducible &&
            m_context.rows_are_neighbours() && !lane_holds_row() &&
            m_context.problem().rows > resident_rows * multiprocessors(m_context.exec);
@@ -84,7 +86,8 @@ class Rule {
 
   int for_many_columns() const {
     const int variant = first_of(Algorithm::column, Regime::many_rows);
-    // Half types are faster read twice, several rows in a load, than held by teams of 16 rows.
+    // For half types, it is faster to read rows twice, several rows per load, than to hold them in
+    // teams of 16 rows.
     if (operation == Operation::logsumexp || !is_full_precision<V> || variant == none ||
         holds_column(variant))
       return variant;
@@ -95,32 +98,34 @@ class Rule {
     return m_context.problem().columns <= register_capacity(list[variant].schedule);
   }
 
-  /// Lanes that take 16 bytes at a time from rows of their own are faster than the way through
-  /// scratch, and so are lanes that hold a whole short row.
+  /// Whether `packed` is faster than `subgroup`. It is slower if lanes can read rows of their own
+  /// in loads of 16 bytes, and if a lane holds a whole short row.
   bool packing_pays() const {
-    constexpr int longest = 56;  // beyond, one entry a load is as fast, by measurements on an H200
+    constexpr int longest = 56;  // longer: loads of one entry are as fast (measured on an H200)
     const std::int64_t columns = m_context.problem().columns;
     return columns % widest<X> != 0 && columns > 2 * widest<X> && columns <= longest;
   }
 
-  /// Rows that are read twice should be in the cache the second time, so that few can be under way;
-  /// rows that are read once are split where there are fewer than teams.
+  /// Whether `split_online` is preferred to `online`. Rows that are read twice should still be in
+  /// the cache at the second read, so that only a few can be in progress at one time. Rows that are
+  /// read once are divided if there are fewer rows than teams.
   bool splitting_pays() const {
     return operation != Operation::logsumexp ||
            m_context.problem().rows < 2 * multiprocessors(m_context.exec);
   }
 
-  /// Strided rows that are so short that a lane has little to do with one, and can't load several
-  /// at one time.
+  /// Whether strided rows are so short that a lane has little to do per row, and a lane can't load
+  /// several rows at one time.
   bool lane_holds_row() const {
-    constexpr int longest = 8;  // of the shapes of `subgroup` with one lane a row
+    constexpr int longest = 8;  // of the shapes of `subgroup` with one lane per row
     if (m_context.problem().columns > longest) return false;
     const int in_chunks = first_of(Algorithm::column, Regime::many_rows);
     return in_chunks == none || list[in_chunks].schedule.access != AccessMode::vectors_across_rows;
   }
 
-  /// For columns that are more work than waiting for others, where `column` would have too few
-  /// teams, or would read most cache lines twice; by measurements on an H200.
+  /// Whether `split_column` is faster than `column`. It is for rows that take more work than
+  /// waiting for other teams takes, if `column` would have too few teams or would read most cache
+  /// lines twice (measured on an H200).
   bool splitting_columns_pays() const {
     constexpr int rows_per_team = 32;
     constexpr int short_column = 512;
@@ -130,7 +135,7 @@ class Rule {
            (few || (split_lanes_have_neighbours() && !m_context.columns_are_lines()));
   }
 
-  /// Whether the lanes of `split_column` have several neighbouring rows each, see Shapes.
+  /// Whether each lane of `split_column` has several neighbouring rows, see Shapes.
   static constexpr bool split_lanes_have_neighbours() {
     for (const auto& variant : list)
       if (variant.schedule.algorithm == Algorithm::split_column)
@@ -138,15 +143,16 @@ class Rule {
     return false;
   }
 
-  /// A float row in one team, where it fits. Doubles are faster in more teams of fewer lanes, with
-  /// registers for their arithmetic; rows that are fewer than multiprocessors too.
+  /// Whether a row that fits one team is held by one team. Rows of doubles are faster in more teams
+  /// of fewer lanes, which leave registers for their arithmetic. If there are fewer rows than
+  /// multiprocessors, rows are faster in more teams too.
   bool holding_pays() const {
     return operation != Operation::logsumexp && sizeof(typename V::Compute) < 8 &&
            m_context.problem().rows >= multiprocessors(m_context.exec);
   }
 
-  /// The first candidate that serves. `column` serves rows that are longer than its tile too: those
-  /// get the last one that meets them in the best way.
+  /// The first variant that serves. `column` also serves rows that are longer than its tile. For
+  /// these, the result is the last variant that has the best access mode.
   int first_of(Algorithm algorithm, Regime regime) const {
     int last = none;
     for (const int c : by_algorithm.of(algorithm)) {

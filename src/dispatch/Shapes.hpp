@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_DISPATCH_SHAPES_HPP
 
 /// \file
-/// The shapes that are compiled, one list a schedule. The first shape of a list that can serve a
+/// The shapes that are compiled: one list per schedule. The first shape of a list that can serve a
 /// problem is taken, so that lists run from small to large and from fast to general.
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A list and what of another isn't in it.
+/// The elements of a list, and the elements of another list that are not in it.
 template <class List, class More>
 struct Joined {
   using type = List;
@@ -32,29 +32,30 @@ constexpr auto operator+(ShapeList<A...>, ShapeList<B...>) {
   return typename Joined<ShapeList<A...>, ShapeList<B...>>::type{};
 }
 
-/// PackedKernel works on rows in the place of their entries.
+/// Whether entries have the type that is computed with. PackedKernel needs this, because it works
+/// on rows in the place of their entries.
 template <class V>
 inline constexpr bool is_full_precision = std::is_same_v<typename V::X, typename V::Compute>;
 
-/// Results of more bytes than the entries have: their pairs of types are compiled for fewer shapes,
-/// as there are many pairs and a kernel more costs the build half a second.
+/// Whether results have more bytes than entries. Such pairs of types are compiled for fewer shapes,
+/// because there are many pairs and each kernel adds half a second to the build.
 template <class V>
 inline constexpr bool output_is_wider = sizeof(typename V::Y) > sizeof(typename V::X);
 
-/// For GPUs. A chunk is 16 bytes of the wider of x and y, whatever the types, so that a warp's
-/// stores fill whole sectors; the items of chunks are counted in 16 bytes of registers (see
-/// `chunks`), so that the numbers fit all types alike. Register arrays of
-/// up to 8 such items (32 registers) leave room for everything else in the 40 to 64 registers a
-/// lane that the minimum of teams keeps, up to 12 in the 80 to 128 of teams that use scratch
-/// beside.
+/// The shapes for GPUs. A chunk is 16 bytes of the wider of x and y, whatever the types are, so
+/// that the stores of a warp fill whole sectors. The items of chunks are counted in units of 16
+/// bytes of registers (see `chunks`), so that the same numbers suit all types. Register arrays of
+/// up to 8 such items (32 registers) leave room for everything else in the 40 to 64 registers per
+/// lane that the minimum number of teams leaves. Arrays of up to 12 items do so in the 80 to 128
+/// registers per lane of teams that also use scratch memory.
 template <class Exec, class V>
 struct Shapes {
   using X = typename V::X;
   using T = typename V::Compute;
   static constexpr int wide = std::min(widest<X>, widest<typename V::Y>);
 
-  /// The chunks that `items` times 16 bytes of registers hold, rounded up: where an entry takes
-  /// more bytes in registers than in memory, so does a chunk.
+  /// The number of chunks that `items` times 16 bytes of registers hold, rounded up. If an entry
+  /// takes more bytes in registers than in memory, so does a chunk.
   static constexpr int items_per_chunk = wide / widest<T>;
   static constexpr int chunks(int items) { return divide_up(items, items_per_chunk); }
 
@@ -63,13 +64,14 @@ struct Shapes {
       Shape<128 / lanes, lanes, chunks(items), wide, AccessMode::guarded_vectors, 0, rows>;
   template <int lanes, int items, int rows = 1>
   using Scalar = Shape<128 / lanes, lanes, items, 1, AccessMode::scalar, 0, rows>;
-  /// Contiguous rows at any address. A load of one double is half as wide as a load can be, and
-  /// fast enough; the edges of a chunked row would cost registers. Few lanes hold the edges of
-  /// narrower chunks alone.
+  /// For contiguous rows at any address. Doubles are loaded one by one: such a load is half as wide
+  /// as the widest one and fast enough, and peeled entries would cost registers. If there are few
+  /// lanes, they can hold the peeled entries of narrower chunks only.
   static constexpr int any_alignment_width(int lanes) {
     return lanes < 2 * (wide - 1) ? wide / 2 : wide;
   }
-  /// Teams that the registers of the edges leave room for: 72 a lane for 8 items, 64 for 6.
+  /// The number of teams for which there are enough registers in spite of the peeled entries: 72
+  /// per lane for 8 items, 64 for 6.
   static constexpr int any_alignment_teams(int items) {
     return items == 8 ? 7 : items == 6 ? 8 : 0;
   }
@@ -78,8 +80,9 @@ struct Shapes {
       sizeof(T) == 8, Scalar<lanes, items * wide>,
       Shape<128 / lanes, lanes, chunks(items) * wide / any_alignment_width(lanes),
             any_alignment_width(lanes), AccessMode::peeled_vectors, any_alignment_teams(items)>>;
-  /// As many teams as leave registers for a lane's row. Every few columns have a shape of their own
-  /// as long as rows are in registers, where places without an entry cost as much as the others.
+  /// The number of teams leaves enough registers for a lane's row. While rows are held in
+  /// registers, there is a shape for every few columns, because slots without an entry cost as much
+  /// as the others.
   template <int items, int teams = 6>
   using DenseRows = Shape<2, 32, items, wide, AccessMode::dense_rows, teams>;
   using Packed = std::conditional_t<
@@ -97,25 +100,25 @@ struct Shapes {
                 Guarded<32, 4, 1>, Guarded<32, 8, 1>,                                //
                 Scalar<1, 2, 4>, Scalar<1, 3, 4>, Scalar<1, 4, 2>, Scalar<1, 6, 2>,  //
                 Scalar<1, 8, 1>, Scalar<2, 8, 1>, Scalar<4, 8, 1>, Scalar<8, 8, 1>>;
-  /// Short rows of an odd length: loads of one entry from many lanes are fast where few lanes have
-  /// nothing to load, faster than edges beside few chunks.
+  /// For short rows of odd length. Loads of one entry by many lanes are fast if few lanes have
+  /// nothing to load. They are then faster than a few chunks with peeled entries.
   using AnyAlignmentShortRows =
       ShapeList<Scalar<8, 10>, Scalar<8, 12>, AnyAlignment<8, 4>, Scalar<16, 10>, Scalar<16, 12>,
                 Scalar<16, 16>, Scalar<32, 10>, Scalar<32, 12>, Scalar<32, 14>, Scalar<32, 16>,
                 AnyAlignment<32, 6>, AnyAlignment<32, 8>>;
-  /// An entry of a half type is too small for a load of its own.
+  /// For half types, whose entries are too small for loads of one entry.
   using AnyAlignmentShortHalfRows =
       ShapeList<AnyAlignment<8, 4>, AnyAlignment<16, 3>, AnyAlignment<16, 4>, AnyAlignment<32, 3>,
                 AnyAlignment<32, 4>, AnyAlignment<32, 6>, AnyAlignment<32, 8>, Scalar<32, 4>,
                 Scalar<32, 8>, Scalar<32, 16>>;
-  /// For double some odd ones are scalar ones, and rounding up makes some alike: each is taken
-  /// once.
+  /// For double, some shapes for any alignment are scalar ones, and rounding up makes some shapes
+  /// equal. Each shape is taken once.
   using Subgroup = decltype(
       ShapeList<>{} + ShortRows{} +
       std::conditional_t<is_full_precision<V>, AnyAlignmentShortRows, AnyAlignmentShortHalfRows>{});
 
-  /// For few rows, which have the machine for themselves: as many lanes as there can be, so that
-  /// each has little to do.
+  /// For few rows, which have the device for themselves: as many lanes as possible, so that each
+  /// lane has little to do.
   template <AccessMode access, int warps, int items>
   using FewRows = Shape<warps, 32, access == AccessMode::scalar ? items * wide : chunks(items),
                         access == AccessMode::scalar ? 1 : wide, access, 1>;
@@ -134,8 +137,9 @@ struct Shapes {
   using FusedRegistersFew = UnlessWidening<decltype(FewRowsTeams<AccessMode::guarded_vectors>{} +
                                                     FewRowsTeams<any_alignment_access>{})>;
 
-  /// Threads per multiprocessor that leave a lane the registers it needs for `items` chunks. More
-  /// threads would hide more latency, but spilled registers cost more than that brings.
+  /// The number of threads per multiprocessor that leaves a lane the registers that it needs for
+  /// `items` chunks. More threads would hide more latency, but spilled registers cost more than
+  /// that gains.
   static constexpr int resident_threads(int items, AccessMode access) {
     if (access == AccessMode::scalar) return items <= 4 ? 1024 : items <= 6 ? 896 : 768;
     if (items <= 4) return 1280;
@@ -146,7 +150,8 @@ struct Shapes {
   static constexpr int resident_teams(int warps, int items, AccessMode access) {
     return warps == 16 ? 2 : resident_threads(items, access) / (32 * warps);
   }
-  /// A row in a team; `items` counts 16 bytes a lane, whatever the width of a load is.
+  /// A shape for one row per team. `items` counts units of 16 bytes per lane, whatever the width of
+  /// a load is.
   template <AccessMode access, int warps, int items>
   using Row = Shape<warps, 32, access == AccessMode::scalar ? items * wide : chunks(items),
                     access == AccessMode::scalar ? 1 : wide, access,
@@ -164,7 +169,8 @@ struct Shapes {
       ShapeList<Row<access, 2, 4>, Row<access, 2, 6>, Row<access, 2, 8>, Row<access, 4, 6>,
                 Row<access, 4, 8>, Row<access, 8, 5>, Row<access, 8, 6>, Row<access, 8, 8>,
                 Row<access, 16, 6>, Row<access, 16, 8>>;
-  /// With chunks of two items there are fewer numbers of chunks to choose from, and more of teams.
+  /// If a chunk takes two items, there are fewer numbers of chunks to choose from, but more team
+  /// sizes.
   template <AccessMode access>
   using HalfRows =
       ShapeList<Row<access, 2, 4>, Row<access, 2, 6>, Row<access, 2, 8>, Row<access, 2, 10>,
@@ -175,7 +181,8 @@ struct Shapes {
   using Rows = std::conditional_t<
       output_is_wider<V>, WideningRows<access>,
       std::conditional_t<items_per_chunk == 1, WholeItemRows<access>, HalfRows<access>>>;
-  /// Half types are as fast with guards, or faster: a compiler that may takes all registers.
+  /// Not for half types, which are as fast or faster with guards: without guards, the compiler
+  /// takes all registers.
   using ExactRows = std::conditional_t<
       is_full_precision<V>,
       ShapeList<Row<AccessMode::full_tile, 2, 4>, Row<AccessMode::full_tile, 2, 8>,
@@ -187,7 +194,7 @@ struct Shapes {
                          decltype(ExactRows{} + Rows<AccessMode::guarded_vectors>{} +
                                   Rows<AccessMode::peeled_vectors>{})>;
 
-  /// Rounded down: shares can be as small as one likes.
+  /// The number of chunks is rounded down, because segments can be arbitrarily small.
   template <int warps, int items, AccessMode access, int teams>
   using SplitShape =
       Shape<warps, 32, access == AccessMode::scalar ? items : items / items_per_chunk,
@@ -201,21 +208,22 @@ struct Shapes {
                               SplitShape<8, 8, AccessMode::guarded_vectors, 2>,
                               AnyAlignmentSplitShape<4, once_any_alignment_items, 4>,
                               AnyAlignmentSplitShape<8, once_any_alignment_items, 2>>;
-  /// What is loaded at one time is 20 to 25 KiB; scratch takes another 39.
+  /// A team loads 20 to 25 KiB at one time. Its scratch memory holds another 39 KiB.
   using Split = std::conditional_t<
       sizeof(T) == 8,
       ShapeList<SplitShape<4, 12, AccessMode::guarded_vectors, 4>, AnyAlignmentSplitShape<5, 8, 4>>,
       ShapeList<SplitShape<5, 10, AccessMode::guarded_vectors, 4>,
                 AnyAlignmentSplitShape<4, 12, 4>>>;
-  /// Large teams, so that one group can have all that are resident.
+  /// Large teams, so that one group can contain all teams that are resident.
   static constexpr int online_teams = sizeof(T) == 8 ? 1 : 2;
   using SplitOnline = ShapeList<SplitShape<16, 4, AccessMode::guarded_vectors, 2>,
                                 SplitShape<16, 4, AccessMode::peeled_vectors, online_teams>,
                                 SplitShape<16, 8, AccessMode::scalar, online_teams>>;
 
-  /// Small teams, whose shares many rows can be under way in. Floats and half types at any address
-  /// are as fast as aligned ones, and loads of one double as loads of two; large teams are for the
-  /// longest rows of half types. What widens needs more registers for the same entries.
+  /// Small teams, so that the segments of many rows can be in progress at one time. Floats and half
+  /// types at any address are as fast as aligned ones, and loads of one double are as fast as loads
+  /// of two. Large teams are for the longest rows of half types. Results that are wider than the
+  /// entries need more registers for the same number of entries.
   using ClusterOfFloats = ShapeList<SplitShape<8, 6, AccessMode::peeled_vectors, 4>>;
   using ClusterOfDoubles =
       ShapeList<AnyAlignmentSplitShape<8, 6, 3>, AnyAlignmentSplitShape<5, 8, 4>>;
@@ -231,7 +239,7 @@ struct Shapes {
                                             std::conditional_t<is_full_precision<V>,
                                                                ClusterOfFloats, ClusterOfHalfs>>>;
 
-  /// Doubles have more temporaries, and twice as much of a row in the same registers.
+  /// Doubles need more temporaries, and each entry takes twice as many registers.
   using Scratch =
       std::conditional_t<sizeof(X) == 2, SplitShape<16, 8, AccessMode::guarded_vectors, 2>,
                          SplitShape<12, 10, AccessMode::guarded_vectors, 2>>;
@@ -245,12 +253,13 @@ struct Shapes {
       ShapeList<Shape<16, 32, chunks(4), wide, AccessMode::guarded_vectors, 2>,
                 Shape<16, 32, chunks(4), wide, AccessMode::peeled_vectors, 2>,
                 Shape<8, 32, 8, 1, AccessMode::scalar>,
-                Shape<1, 1, 8, 1, AccessMode::scalar>>;  // where a device has no room for any other
+                Shape<1, 1, 8, 1, AccessMode::scalar>>;  // if a device has no room for any other
 
-  // ---- For logsumexp, which reads rows and writes next to nothing, so that instructions count.
+  // ---- For logsumexp, which reads rows and writes almost nothing, so that the number of
+  // instructions matters.
 
-  /// Doubles in few lanes: what a row takes beside its exponentials is shared by more of them.
-  /// Teams as leave registers for that.
+  /// Rows of doubles in few lanes: the instructions that a row takes besides its exponentials are
+  /// shared by more exponentials per lane. The number of teams leaves enough registers for that.
   static constexpr int lse_dense_teams(int entries) {
     return entries > 16 ? 5 : entries == 16 ? 6 : 7;
   }
@@ -274,8 +283,8 @@ struct Shapes {
                 LseDenseAnyAlignment<32, 20>, LseDenseAnyAlignment<32, 26>>,
       Subgroup>;
 
-  /// Small teams for many rows, by tuning tables: for the same reason, and because little of a
-  /// row's last tile is empty. Entries of half types stay as they are in memory (HalfTile).
+  /// Small teams for many rows, which tuning tables use: for the same reason, and because little of
+  /// a row's last tile is empty. Entries of half types stay as they are in memory (HalfTile).
   template <int warps>
   using SmallTeams = std::conditional_t<
       sizeof(T) == 8,
@@ -299,10 +308,10 @@ struct Shapes {
                                    SplitShape<16, 6, AccessMode::peeled_vectors, 2>,
                                    SplitShape<16, 8, AccessMode::scalar, online_teams>>>;
 
-  /// Columns in which neighbouring lanes have neighbouring rows; `items` counts 4 bytes.
+  /// For strided rows: neighbouring lanes have neighbouring rows. `items` counts units of 4 bytes.
   template <int warps, int items, int teams>
   using Strided = Shape<warps, 32, items * 4 / sizeof(T), 1, AccessMode::scalar, teams>;
-  /// 16 rows a team, in half a vector each: loads of half a cache line, but the column is read
+  /// 16 rows per team, in vectors of 16 lanes: loads are half a cache line, but a row is read only
   /// once.
   using Narrow = Shape<32, 16, 128 / sizeof(T), 1, AccessMode::scalar, 2>;
   using ColumnHeld = std::conditional_t<
@@ -312,8 +321,9 @@ struct Shapes {
   using LongColumn = ShapeList<Strided<16, 24, 2>>;
   using ReducedColumn = ShapeList<Strided<2, 8, 0>, Strided<8, 8, 4>, Strided<16, 24, 2>>;
 
-  /// Of many rows: as few threads as hold the column. What a thread does once is little beside its
-  /// entries then, and one alone has nothing to wait for. Teams as leave a lane its registers.
+  /// For many strided rows: as few threads as hold a row. What a thread does once is then little
+  /// compared with the work on its entries, and a single thread doesn't wait for others. The number
+  /// of teams leaves a lane enough registers.
   static constexpr int teams_beside(int registers, int warps) {
     const int all = registers <= 24 && sizeof(T) < 8 ? 32
                     : registers <= 48                ? 24
@@ -322,12 +332,13 @@ struct Shapes {
     return std::max(1, all / warps);
   }
   static constexpr int registers(int entries) { return entries * static_cast<int>(sizeof(T)) / 4; }
-  /// Several neighbouring rows a lane, in one load: pieces of a column that are longer than a cache
-  /// line, and fewer instructions for an entry of a half type.
+  /// Each lane has several neighbouring rows, in one load. The pieces of a column are then longer
+  /// than a cache line, and an entry of a half type takes fewer instructions.
   template <int warps, int items, int rows>
   using VectorLoads = Shape<warps, 32, items, rows, AccessMode::vectors_across_rows,
                             teams_beside(registers(items* rows), warps)>;
-  /// Several rows a lane, in loads of their own: the same pieces at any address.
+  /// Each lane has several rows, each with loads of its own: the pieces of a column are as long, at
+  /// any address.
   template <int warps, int items, int rows>
   using ScalarLoads =
       Shape<warps, 32, items, 1, AccessMode::scalar,
@@ -368,24 +379,25 @@ struct Shapes {
       std::conditional_t<is_full_precision<V>,
                          ShapeList<Shape<16, 32, 24, 2, AccessMode::vectors_across_rows>>,
                          ShapeList<Shape<8, 32, 16, 2, AccessMode::vectors_across_rows, 3>>>>;
-  /// The last one of a fill serves longer columns too, tile after tile: not the largest, by
-  /// measurements on an H200.
+  /// The last shape of an access mode also serves longer rows, tile after tile. It isn't the
+  /// largest shape (measured on an H200).
   using ManyReducedColumns = std::conditional_t<
       sizeof(T) == 8, ShapeList<ScalarLoads<1, 6, 1>, ScalarLoads<1, 8, 1>, ScalarLoads<1, 12, 1>>,
       ShapeList<VectorLoads<1, 2, 4>, VectorLoads<1, 4, 4>, VectorLoads<1, 8, 4>,
                 VectorLoads<1, 12, 4>, VectorLoads<1, 16, 4>, VectorLoads<1, 24, 2>,
                 VectorLoads<1, 16, 2>,  //
                 ScalarLoads<1, 12, 2>, ScalarLoads<1, 24, 2>, ScalarLoads<1, 16, 2>>>;
-  /// Several rows a lane, whose loads are neighbours: most lines of rows at odd addresses would be
-  /// read by two vectors otherwise. Doubles have no registers for that, and halves more to compute
-  /// for a byte: they need more lanes.
+  /// Each lane has several slots, whose loads are neighbours. Otherwise most cache lines of rows at
+  /// odd addresses would be read by two vectors. Doubles have no registers left for that. Half
+  /// types take more computation per byte, so that they need more lanes.
   using SplitColumn = std::conditional_t<is_full_precision<V> && sizeof(T) == 4,
                                          ShapeList<Shape<16, 32, 24, 1, AccessMode::scalar, 1, 4>>,
                                          ShapeList<Strided<16, 16, 2>>>;
 };
 
-/// For float and double on hosts, where teams of one thread run the GPU schedules for the tests: as
-/// small as shows all of their code, since every item is unrolled.
+/// For float and double on hosts, where the tests run the GPU schedules with teams of one thread.
+/// The shapes are as small as possible while they still cover all of the code, because every item
+/// is unrolled.
 template <class V>
 struct HostShapes {
   static constexpr int wide = widest<typename V::X>;
@@ -393,7 +405,7 @@ struct HostShapes {
   using Scalar = Shape<1, 1, 16, 1, AccessMode::scalar>;
   template <int columns>
   using DenseRows = Shape<1, 1, columns / wide, wide, AccessMode::dense_rows, 0, wide>;
-  using Packed = ShapeList<DenseRows<16>, DenseRows<64>>;  // in registers, in scratch
+  using Packed = ShapeList<DenseRows<16>, DenseRows<64>>;  // in registers; in scratch memory
   using Subgroup = ShapeList<Guarded, Scalar>;
   using FusedRegisters = ShapeList<Guarded, Scalar>;
   using SubgroupFew = ShapeList<>;
@@ -403,7 +415,7 @@ struct HostShapes {
   using Online = FusedScratch;
   using ReducedOnline = Online;
   using ReducedSubgroup = Subgroup;
-  /// Shares are whole cache lines.
+  /// Segments are whole cache lines.
   using Line = Shape<1, 1, 128 / sizeof(typename V::X), 1, AccessMode::scalar>;
   using SplitOnce = ShapeList<Shape<1, 1, 8, wide, AccessMode::guarded_vectors>, Line>;
   using Split = FusedScratch;
@@ -421,7 +433,7 @@ struct HostShapes {
   using Cluster = ShapeList<>;
 };
 
-/// For half types on hosts, which are computed by the host's algorithm alone.
+/// For half types on hosts, which are computed by the algorithm `host` alone.
 struct NoShapes {
   using SubgroupFew = ShapeList<>;
   using FusedRegistersFew = ShapeList<>;
@@ -451,10 +463,11 @@ using ShapesOf =
     std::conditional_t<!is_host_space<Exec>, Shapes<Exec, V>,
                        std::conditional_t<is_full_precision<V>, HostShapes<V>, NoShapes>>;
 
-// ---- For searches (KokkosSoftmax_TUNING_SHAPES): shapes beside those of the rule, each with one
-// constant changed. The rule never takes them, a tuning table can.
+// ---- For searches (KokkosSoftmax_TUNING_SHAPES): shapes in addition to those of the rule, each
+// with one constant changed. The rule never takes them, but a tuning table can.
 
-/// On a host there are neither threads nor registers to divide.
+/// Whether a shape has one lane, as on a host, where there are neither threads nor registers to
+/// divide.
 template <class S>
 inline constexpr bool one_lane = S::threads* S::lanes == 1;
 
@@ -489,7 +502,8 @@ constexpr auto changed(ShapeList<S...>) {
   return ShapeList<Change<S>...>{};
 }
 
-/// The shapes that are compiled for a list of the rule: the list itself, then the others.
+/// The shapes that are compiled for a list of the rule: the shapes of the list, then the changed
+/// ones.
 template <template <class> class... Change, class List>
 constexpr auto with_changes(List list) {
 #if defined(KOKKOSSOFTMAX_TUNING_SHAPES)

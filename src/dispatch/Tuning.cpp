@@ -21,7 +21,8 @@ std::string quoted(std::string_view text) {
   return std::string(1, '"').append(text).append(1, '"');
 }
 
-/// The word of a list, or an error that names them all.
+/// The index of a word in a list. If the list doesn't contain the word, throws an error that names
+/// all of its words.
 template <class Words>
 std::size_t find_word(const std::string& word, const char* what, const Words& words) {
   const auto found = std::find(std::begin(words), std::end(words), word);
@@ -39,7 +40,8 @@ Enum parse_enum(const std::string& word, const char* what, Enum last) {
   return static_cast<Enum>(find_word(word, what, names));
 }
 
-/// Those of ValueTypes, also where this Kokkos doesn't have them: a table is for several builds.
+/// The names of all ValueTypes, including types that the current Kokkos doesn't have: a table is
+/// for several builds.
 constexpr std::string_view type_names[] = {"float", "double",     "half",
                                            "bhalf", "half_float", "bhalf_float"};
 
@@ -83,7 +85,7 @@ std::string without_spaces(std::string text) {
   return text;
 }
 
-/// "items=4" of a schedule.
+/// Reads a part of a schedule, such as "items=4".
 void parse_field(Schedule& schedule, const std::string& text) {
   const std::size_t equals = text.find('=');
   const std::string name = text.substr(0, equals);
@@ -109,8 +111,8 @@ bool is_compiled(const TuningLine& line) {
   fail(table + ":" + std::to_string(number) + ": " + problem);
 }
 
-/// With stdio, as not every std::ifstream tells an error from the end of the file: a directory can
-/// be opened, and reading it fails.
+/// Reads the file with stdio, because not every std::ifstream distinguishes an error from the end
+/// of the file: a directory can be opened, and reading it fails.
 std::string read_whole_file(const std::string& path) {
   errno = 0;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),

@@ -3,8 +3,9 @@
 #define KOKKOSSOFTMAX_SRC_DISPATCH_TUNING_HPP
 
 /// \file
-/// Tuning tables: which schedule to take for which columns and rows. Format in docs/tuning.md.
-/// Exported is what the tests and the search program call.
+/// Tuning tables: which schedule is taken for which numbers of columns and rows. docs/tuning.md
+/// describes the format. The exported functions are those that the tests and the search program
+/// call.
 
 #include <impl/KokkosSoftmax_Export.h>
 
@@ -19,7 +20,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// From first to last, both included.
+/// The numbers from `first` to `last`, both included.
 struct Range {
   static constexpr std::int64_t unbounded = std::numeric_limits<std::int64_t>::max();
 
@@ -30,12 +31,12 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-/// "N", "N-M", "N-*" or "*".
+/// Prints "N", "N-M", "N-*" or "*".
 KOKKOSSOFTMAX_EXPORT std::ostream& operator<<(std::ostream& out, const Range& range);
 
 inline constexpr int any_architecture = 0;
 
-/// One line of a table, and where it stands.
+/// One line of a tuning table, and its place.
 struct TuningLine {
   Operation operation = Operation::softmax;
   std::string types;
@@ -53,22 +54,22 @@ struct TuningLine {
   }
 };
 
-/// As it stands in a table.
+/// Prints a line as it stands in a table.
 KOKKOSSOFTMAX_EXPORT std::ostream& operator<<(std::ostream& out, const TuningLine& line);
 
-/// Reads what operator<< prints. Both throw std::invalid_argument saying what is wrong and what is
-/// expected.
+/// Read what operator<< prints. Both throw std::invalid_argument with a message that says what is
+/// wrong and what is expected.
 KOKKOSSOFTMAX_EXPORT Schedule parse_schedule(const std::string& text);
 KOKKOSSOFTMAX_EXPORT TuningLine parse_tuning_line(const std::string& text);
 
-/// Reads a table; errors name it and the line.
+/// Reads a table. The messages of errors name the table and the line.
 KOKKOSSOFTMAX_EXPORT std::vector<TuningLine> parse_tuning_table(
     std::istream& in, const std::string& name, int architecture = any_architecture);
 
-/// Reads the table in a file, every schedule of which must be compiled.
+/// Reads a table from a file. Every schedule in it must be compiled.
 KOKKOSSOFTMAX_EXPORT std::vector<TuningLine> read_tuning_file(const std::string& path);
 
-/// The table that is compiled in for an architecture.
+/// A table that is compiled into the library for an architecture.
 struct ShippedTable {
   const char* name;
   int architecture;
@@ -76,8 +77,9 @@ struct ShippedTable {
 };
 KOKKOSSOFTMAX_EXPORT std::span<const ShippedTable> shipped_tables();
 
-/// The lines that are looked at, in this order: of the file that KOKKOSSOFTMAX_TUNING names, and of
-/// the shipped tables. Read once; throws at each call where the file is bad.
+/// The lines that are searched, in this order: the lines of the file that KOKKOSSOFTMAX_TUNING
+/// names, then the lines of the shipped tables. The file is read once. If it is invalid, each call
+/// throws an exception.
 const std::vector<TuningLine>& tuning_lines();
 
 }  // namespace KokkosSoftmax::Impl
