@@ -104,8 +104,8 @@ class TeamGroup {
     return merge_over_group(round, seen.part);
   }
 
-  /// gather for the first round, which settles which teams are in the group. `result` is set if the
-  /// group is complete.
+  /// gather for the first round, which settles which teams are in the group. `result` is valid if
+  /// the group is complete.
   KOKKOS_FORCEINLINE_FUNCTION Outcome join_group(std::uint32_t round, Merged& result) {
     Polled seen;
     std::uint32_t closed_word = is_first() && is_closed_word(m_arrival) ? m_arrival : 0u;
