@@ -3,12 +3,12 @@
 #define KOKKOSSOFTMAX_HPP
 
 /// \file
-/// Everything: softmax, log_softmax and logsumexp along an axis of a View, and the state and
-/// reducer that compute a log-sum-exp inside any Kokkos reduction; plans of these functions; the
-/// version.
+/// Includes the whole C++ interface: softmax, log_softmax and logsumexp along an axis of a View,
+/// plans of these functions, the state and the reducer that compute a log-sum-exp inside any Kokkos
+/// reduction, and the version.
 
 /// \namespace KokkosSoftmax
-/// All of the C++ interface: \ref softmax, \ref logsumexp, \ref plans, \ref options,
+/// The whole C++ interface: \ref softmax, \ref logsumexp, \ref plans, \ref options,
 /// \ref in_a_kernel.
 
 #include <KokkosSoftmax_LogSumExp.hpp>

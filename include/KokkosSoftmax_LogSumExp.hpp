@@ -11,33 +11,40 @@
 namespace KokkosSoftmax {
 
 /// \defgroup logsumexp Log-sum-exp
-/// Along any axis of a View, from the host. Within kernels: \ref in_a_kernel.
+/// Log-sum-exp along any axis of a View, called from the host. For calls inside kernels see
+/// \ref in_a_kernel.
 /// \code
 ///   Kokkos::View<double**> x("x", m, n);
 ///   Kokkos::View<double*> lse("lse", m);
 ///   Kokkos::DefaultExecutionSpace exec;
-///   KokkosSoftmax::logsumexp(exec, x, lse);  // one value a row
+///   KokkosSoftmax::logsumexp(exec, x, lse);  // one value per row
 ///   exec.fence();
 /// \endcode
 /// \{
 
-/// Log-sum-exp: lse = log(sum_k exp(v_k)) = max v + log(sum_k exp(v_k - max v)) along
+/// Computes the log-sum-exp lse = log(sum_k exp(v_k)) = max v + log(sum_k exp(v_k - max v)) along
 /// `options.axis`, with v = scale * x.
 ///
-/// -inf for a row without entries or of -inf alone, +inf for a row with +inf, NaN for a row with a
-/// NaN. Accuracy in docs/semantics.md.
+/// The result of a row is -inf if the row has no entries or if all of its entries are -inf, +inf if
+/// the row contains +inf and no NaN, and NaN if it contains a NaN. The maximum is subtracted before
+/// exp, so the exponentials do not overflow. The rounding errors of this formula are analysed by
+/// Blanchard, Higham and Higham, https://doi.org/10.1093/imanum/draa038. The error bounds of the
+/// library are in docs/semantics.md.
+///
+/// The call only enqueues work on exec. It does not fence and uses no other instance. Nothing is
+/// allocated, except one workspace per stream, the first time that rows are split over teams.
 ///
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View
-/// \tparam L        a Kokkos::View, of rank 0 where x has rank 1
-/// \param exec     execution space instance; the call only enqueues work on it: no fence, no other
-///                 instance, no allocation except a workspace at the first wide row on a stream
+/// \tparam L        a Kokkos::View; its rank is the rank of x minus 1 (0 if x has rank 1)
+/// \param exec     execution space instance on which the work is enqueued
 /// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
-/// \param lse      View of x's value type, or of float where x is of a half type; has x's extents
-///                 without the axis, and must not overlap x
-/// \param options  as for softmax; empty_rows changes nothing here
-/// \throws std::invalid_argument  before anything is written, where the extents, the axis, the
-///                 scale, an overlap or a forced algorithm don't fit
+/// \param lse      View of the value type of x, or of float if x has a half type; has the extents
+///                 of x without the axis; must not overlap x
+/// \param options  as for softmax; empty_rows has no effect here
+/// \throws std::invalid_argument  if the extents don't match, the axis is out of range, the scale
+///                 is not finite, x and lse overlap, or the forced algorithm can't compute this
+///                 shape. Nothing has been written then
 template <class Exec, class X, class L>
 requires(!Kokkos::is_view_v<Exec>) void logsumexp(const Exec& exec, const X& x, const L& lse,
                                                   const Options& options = {}) {
@@ -45,12 +52,12 @@ requires(!Kokkos::is_view_v<Exec>) void logsumexp(const Exec& exec, const X& x, 
   Impl::check_and_launch<Impl::Operation::logsumexp>(exec, x, "lse", lse, options);
 }
 
-/// The same on the default instance of lse's execution space.
+/// Computes the same on the default instance of the execution space of lse.
 ///
 /// \param x        as for logsumexp with an instance
-/// \param lse      likewise
-/// \param options  likewise
-/// \throws std::invalid_argument  likewise
+/// \param lse      as for logsumexp with an instance
+/// \param options  as for logsumexp with an instance
+/// \throws std::invalid_argument  as logsumexp with an instance
 template <class X, class L>
 void logsumexp(const X& x, const L& lse, const Options& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("logsumexp", X, "lse", L);

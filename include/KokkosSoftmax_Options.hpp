@@ -5,42 +5,50 @@
 #include <string_view>
 
 /// \file
-/// What the functions take beside their arrays.
+/// The options of the functions.
 
 namespace KokkosSoftmax {
 
 /// \defgroup options Options
-/// The last argument of every function, and the values that its members can have. What they mean
-/// for values, accuracy and errors is in docs/semantics.md; docs/algorithms.md has the algorithms.
+/// The last argument of every function, and the values of its members. Their effect on results,
+/// accuracy and errors is specified in docs/semantics.md. The algorithms are described in
+/// docs/algorithms.md.
 /// \{
 
-/// What a row without any probability (every entry -inf) gives.
+/// The result of softmax and log_softmax for a row in which every entry is -inf (its exponentials
+/// sum to 0).
 enum class EmptyRows {
-  nan,  ///< NaN, as SciPy and PyTorch
-  zero  ///< softmax 0 and log_softmax -inf in the whole row
+  nan,  ///< NaN in the whole row, as in SciPy and PyTorch
+  zero  ///< 0 (softmax) or -inf (log_softmax) in the whole row
 };
 
-/// How the rows are computed. `automatic` chooses by execution space, types, extents and strides;
-/// any other value forces one algorithm, and a shape that it can't serve throws.
+/// The algorithm that computes the rows. `automatic` chooses one from the execution space, the
+/// types, the extents and the strides. Any other value forces that algorithm, and the call throws
+/// std::invalid_argument if the algorithm can't compute the shape.
+///
+/// A tile is the part of a row that a group of threads holds in registers at one time; scratch is
+/// Kokkos' scratch memory of level 0.
 enum class Algorithm {
-  automatic,        ///< the library's choice; serves every shape
-  packed,           ///< short rows one behind the other: through scratch, a row in each lane
-  subgroup,         ///< several rows a team, a row in the registers of a vector's lanes
+  automatic,        ///< chosen by the library; computes every shape
+  packed,           ///< short rows adjacent in memory: staged in scratch, one row per lane
+  subgroup,         ///< several rows per team, each in the registers of the lanes of one vector
   fused_registers,  ///< a row in the registers of one team: one read, one write
-  fused_scratch,    ///< the same and the team's level-0 scratch memory: one read, one write
-  online,           ///< chunks with rescaling of (max, sum); the second pass runs backwards
-  split,            ///< registers and scratch of many teams, which exchange (max, sum)
-  split_online,     ///< the same with chunks and rescaling, for rows of any length
-  cluster,          ///< registers and shared memory of a cluster of thread blocks; CUDA from 9.0 on
-  column,           ///< reduction along a strided axis, coalesced over the rows beside it
-  split_column,     ///< the same by many teams, which exchange (max, sum)
-  host              ///< host execution spaces: threads over rows, wide rows split over threads
+  fused_scratch,    ///< a row in the registers and scratch of one team: one read, one write
+  online,           ///< tile by tile, rescaling (max, sum); the second pass runs backwards
+  split,            ///< a row in the registers and scratch of many teams, which exchange (max, sum)
+  split_online,     ///< as split, but tile by tile with rescaling, for rows of any length
+  cluster,  ///< a row in the registers and shared memory of a thread block cluster (CUDA, compute
+            ///< capability 9.0 or later)
+  column,   ///< reduction along a strided axis; accesses are coalesced over neighbouring rows
+  split_column,  ///< as column, with each row split over many teams, which exchange (max, sum)
+  host           ///< host execution spaces: rows are distributed over threads, wide rows are split
 };
 
-/// The name as it stands in kernel labels and messages.
+/// Returns the name of an algorithm as it appears in kernel labels and messages.
 ///
 /// \param algorithm  any value
-/// \return the enumerator's name, for example "fused_registers"; "unknown" for a value that is none
+/// \return the enumerator's name, for example "fused_registers"; "unknown" if the value is not an
+///         enumerator
 constexpr std::string_view to_string(Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::automatic:
@@ -71,24 +79,29 @@ constexpr std::string_view to_string(Algorithm algorithm) {
   return "unknown";
 }
 
-/// Options of every function of the library. An aggregate, so that a call names what it changes:
-/// \code
+/// Options of every function of the library. Options is an aggregate, so a call can name the
+/// members that it changes: \code
 ///   KokkosSoftmax::softmax(exec, x, y, {.axis = 0, .scale = 0.5});
 /// \endcode
 struct Options {
-  /// The axis that is reduced, 0 to rank - 1; a negative one counts from the last.
+  /// The axis that is reduced, 0 to rank - 1. Negative values count from the end: -1 is the last
+  /// axis.
   int axis = -1;
-  /// The function is applied to v = scale * x, where scale and the product are rounded to the type
-  /// that is computed in (float for float and the half types, double for double). A temperature T
-  /// is scale = 1 / T; softmin is scale = -1; 0 is taken as its limit from above: finite entries
-  /// count alike, and -inf still counts for nothing. Must be finite in that type.
+  /// The function is applied to v = scale * x. The scale and the product are each rounded to the
+  /// type of the computation: float for float and the half types, double for double. The scale must
+  /// be finite in that type. A temperature T is scale = 1 / T; softmin is scale = -1. A scale of 0
+  /// means the limit from above: all finite entries contribute equally, and entries of -inf still
+  /// contribute nothing.
   double scale = 1.0;
-  /// What softmax and log_softmax write for a row of -inf alone; logsumexp gives -inf there.
+  /// The result of softmax and log_softmax for a row in which every entry is -inf. logsumexp always
+  /// gives -inf for such a row.
   EmptyRows empty_rows = EmptyRows::nan;
-  /// How the rows are computed. A forced one that can't serve the shape is an error.
+  /// The algorithm that computes the rows. It is an error to force an algorithm that can't compute
+  /// the shape.
   Algorithm algorithm = Algorithm::automatic;
-  /// The same bits for a row whatever stands beside it: number of rows, position, alignment,
-  /// execution space instance. Costs speed on rows that would otherwise be read in wide loads.
+  /// If true, the result of a row has the same bits regardless of the number of rows, the position
+  /// and the alignment of the row, and the execution space instance. This is slower for rows that
+  /// would otherwise be read with wide loads.
   bool reproducible = false;
 };
 

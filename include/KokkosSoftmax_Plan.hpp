@@ -7,7 +7,8 @@
 #include <impl/KokkosSoftmax_ViewShape.hpp>
 
 /// \file
-/// Plans: a function on Views of one shape, checked and chosen once, executed many times.
+/// Plans: a function on Views of one shape that is checked once, whose schedule is chosen once, and
+/// that is executed many times.
 
 namespace KokkosSoftmax {
 
@@ -22,8 +23,8 @@ Plan<Exec, X, Y> make_plan(const Exec& exec, const X& x, const Y& y, const Optio
 }  // namespace Impl
 
 /// \defgroup plans Plans
-/// For functions that are called again and again on Views of one shape: checks and the choice of a
-/// schedule are done once.
+/// Plans are for functions that are called many times on Views of one shape: the checks and the
+/// choice of a schedule are done once, when the plan is made.
 /// \code
 ///   const auto plan = KokkosSoftmax::plan_softmax(exec, x, y, {.axis = 0});
 ///   std::cout << plan.describe() << "\n";
@@ -31,25 +32,28 @@ Plan<Exec, X, Y> make_plan(const Exec& exec, const X& x, const Y& y, const Optio
 /// \endcode
 /// \{
 
-/// A function on Views of one shape, with everything that depends on the shape done once: checks,
-/// choice of schedule. Made by plan_softmax, plan_log_softmax and plan_logsumexp; executed any
-/// number of times. The result has the same bits as that of the function itself. A Plan holds the
-/// execution space instance, and no memory of x and y.
+/// A function on Views of one shape. Everything that depends on the shape alone (checks, choice of
+/// a schedule) is done when the plan is made, by plan_softmax, plan_log_softmax or plan_logsumexp.
+/// The plan can be executed any number of times. The result has the same bits as the result of the
+/// function. A Plan holds a copy of the execution space instance, and does not own or keep the
+/// memory of x and y.
 ///
 /// \tparam Exec  an execution space
 /// \tparam X     the type of x, a Kokkos::View
-/// \tparam Y     the type of y, or of lse
+/// \tparam Y     the type of y, or of lse for logsumexp; a Kokkos::View
 template <class Exec, class X, class Y>
 class Plan {
  public:
-  /// Enqueues the function on the plan's execution space instance: one kernel (or several where
-  /// there are more rows than one launch can have), no fence, no allocation.
+  /// Enqueues the function on the execution space instance of the plan. It launches one kernel (or
+  /// several if there are more rows than one launch can process), does not fence, and allocates
+  /// nothing.
   ///
-  /// \param x  View with the extents, the strides and the address modulo 16 bytes of the one that
-  ///           the plan was made for
-  /// \param y  likewise; for a plan of logsumexp this is lse. May be x or overlap it as for the
-  ///           function
-  /// \throws std::invalid_argument  before anything is written, saying what differs
+  /// \param x  View with the same extents, strides and address modulo 16 bytes as the x for which
+  ///           the plan was made
+  /// \param y  the same for y, or for lse if the function is logsumexp. The rules on overlap of x
+  ///           and y are those of the function
+  /// \throws std::invalid_argument  if a View differs from that of the plan (the message says in
+  ///           what), or if x and y overlap. Nothing has been written then
   void execute(const X& x, const Y& y) const {
     if constexpr (one_value_per_row)
       execute_as<Impl::Operation::logsumexp>(x, y);
@@ -59,7 +63,7 @@ class Plan {
       execute_as<Impl::Operation::log_softmax>(x, y);
   }
 
-  /// One line for people; its form may change.
+  /// Describes the plan in one line for human readers. The format can change between versions.
   ///
   /// \return the function, the shape, the schedule, and whether the rule or a line of a tuning
   ///         table chose it (see docs/tuning.md)
@@ -119,7 +123,7 @@ class Plan {
   Impl::Operation m_operation;
   Exec m_exec;
   Options m_options;
-  // its addresses are those of the planned Views
+  // holds the addresses of the Views that the plan was made with; execute() replaces them
   Impl::RowProblem<typename Values::X, typename Values::Y> m_problem;
   Impl::ViewShape<X> m_x;
   Impl::ViewShape<Y> m_y;
@@ -133,12 +137,13 @@ Plan<Exec, X, Y> Impl::make_plan(const Exec& exec, const X& x, const Y& y, const
   return plan;
 }
 
-/// Plans softmax(exec, x, y, options). Nothing is read or written.
+/// Makes a plan of softmax(exec, x, y, options). The entries of x and y are neither read nor
+/// written.
 ///
-/// \param exec     execution space instance; the plan's kernels are enqueued on it
-/// \param x        View as for softmax: the one that the plan will be executed with, or another
-///                 of the same type, extents, strides and alignment
-/// \param y        likewise
+/// \param exec     execution space instance on which the kernels of the plan are enqueued
+/// \param x        View as for softmax: the View that the plan will be executed with, or another
+///                 View of the same type, extents, strides and alignment
+/// \param y        View as for softmax, with the same condition as x
 /// \param options  as for softmax
 /// \return the plan
 /// \throws std::invalid_argument  as softmax
@@ -150,12 +155,13 @@ requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, Y> plan_softmax(const Exec& exe
   return Impl::make_plan<Impl::Operation::softmax>(exec, x, y, options);
 }
 
-/// Plans log_softmax(exec, x, y, options). Nothing is read or written.
+/// Makes a plan of log_softmax(exec, x, y, options). The entries of x and y are neither read nor
+/// written.
 ///
-/// \param exec     execution space instance; the plan's kernels are enqueued on it
-/// \param x        View as for log_softmax: the one that the plan will be executed with, or another
-///                 of the same type, extents, strides and alignment
-/// \param y        likewise
+/// \param exec     execution space instance on which the kernels of the plan are enqueued
+/// \param x        View as for log_softmax: the View that the plan will be executed with, or
+///                 another View of the same type, extents, strides and alignment
+/// \param y        View as for log_softmax, with the same condition as x
 /// \param options  as for log_softmax
 /// \return the plan
 /// \throws std::invalid_argument  as log_softmax
@@ -167,12 +173,13 @@ requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, Y> plan_log_softmax(const Exec&
   return Impl::make_plan<Impl::Operation::log_softmax>(exec, x, y, options);
 }
 
-/// Plans logsumexp(exec, x, lse, options). Nothing is read or written.
+/// Makes a plan of logsumexp(exec, x, lse, options). The entries of x and lse are neither read nor
+/// written.
 ///
-/// \param exec     execution space instance; the plan's kernels are enqueued on it
-/// \param x        View as for logsumexp: the one that the plan will be executed with, or another
-///                 of the same type, extents, strides and alignment
-/// \param lse      likewise
+/// \param exec     execution space instance on which the kernels of the plan are enqueued
+/// \param x        View as for logsumexp: the View that the plan will be executed with, or another
+///                 View of the same type, extents, strides and alignment
+/// \param lse      View as for logsumexp, with the same condition as x
 /// \param options  as for logsumexp
 /// \return the plan
 /// \throws std::invalid_argument  as logsumexp
@@ -184,13 +191,13 @@ requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, L> plan_logsumexp(const Exec& e
   return Impl::make_plan<Impl::Operation::logsumexp>(exec, x, lse, options);
 }
 
-/// The same for the default instance of y's execution space.
+/// Makes a plan for the default instance of the execution space of y.
 ///
 /// \param x        as for plan_softmax with an instance
-/// \param y        likewise
-/// \param options  likewise
+/// \param y        as for plan_softmax with an instance
+/// \param options  as for plan_softmax with an instance
 /// \return the plan
-/// \throws std::invalid_argument  likewise
+/// \throws std::invalid_argument  as softmax
 template <class X, class Y>
 auto plan_softmax(const X& x, const Y& y, const Options& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("plan_softmax", X, "y", Y);
@@ -198,13 +205,13 @@ auto plan_softmax(const X& x, const Y& y, const Options& options = {}) {
     return plan_softmax(typename Y::execution_space{}, x, y, options);
 }
 
-/// The same for the default instance of y's execution space.
+/// Makes a plan for the default instance of the execution space of y.
 ///
 /// \param x        as for plan_log_softmax with an instance
-/// \param y        likewise
-/// \param options  likewise
+/// \param y        as for plan_log_softmax with an instance
+/// \param options  as for plan_log_softmax with an instance
 /// \return the plan
-/// \throws std::invalid_argument  likewise
+/// \throws std::invalid_argument  as log_softmax
 template <class X, class Y>
 auto plan_log_softmax(const X& x, const Y& y, const Options& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("plan_log_softmax", X, "y", Y);
@@ -212,13 +219,13 @@ auto plan_log_softmax(const X& x, const Y& y, const Options& options = {}) {
     return plan_log_softmax(typename Y::execution_space{}, x, y, options);
 }
 
-/// The same for the default instance of lse's execution space.
+/// Makes a plan for the default instance of the execution space of lse.
 ///
 /// \param x        as for plan_logsumexp with an instance
-/// \param lse      likewise
-/// \param options  likewise
+/// \param lse      as for plan_logsumexp with an instance
+/// \param options  as for plan_logsumexp with an instance
 /// \return the plan
-/// \throws std::invalid_argument  likewise
+/// \throws std::invalid_argument  as logsumexp
 template <class X, class L>
 auto plan_logsumexp(const X& x, const L& lse, const Options& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("plan_logsumexp", X, "lse", L);

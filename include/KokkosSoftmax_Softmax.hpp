@@ -11,7 +11,7 @@
 namespace KokkosSoftmax {
 
 /// \defgroup softmax Softmax and log-softmax
-/// Along any axis of a View, from the host.
+/// Softmax and log-softmax along any axis of a View, called from the host.
 /// \code
 ///   Kokkos::View<double**> x("x", m, n), y("y", m, n);
 ///   Kokkos::DefaultExecutionSpace exec;
@@ -21,25 +21,29 @@ namespace KokkosSoftmax {
 /// \endcode
 /// \{
 
-/// Softmax: y_j = exp(v_j - max v) / sum_k exp(v_k - max v) along `options.axis`, with
+/// Computes the softmax y_j = exp(v_j - max v) / sum_k exp(v_k - max v) along `options.axis`, with
 /// v = scale * x.
 ///
-/// A row with a NaN or +inf, and a row of -inf alone, is NaN (see \ref EmptyRows). The maximum is
-/// taken off first, so that nothing overflows; for the rounding of this form see Blanchard, Higham
-/// and Higham, https://doi.org/10.1093/imanum/draa038. The library's bounds are in
-/// docs/semantics.md.
+/// The result of a row is NaN in all entries if the row contains a NaN or +inf. If all entries of
+/// the row are -inf, the result is NaN or 0, see \ref EmptyRows. The maximum is subtracted before
+/// exp, so the exponentials do not overflow. The rounding errors of this formula are analysed by
+/// Blanchard, Higham and Higham, https://doi.org/10.1093/imanum/draa038. The error bounds of the
+/// library are in docs/semantics.md.
+///
+/// The call only enqueues work on exec. It does not fence and uses no other instance. Nothing is
+/// allocated, except one workspace per stream, the first time that rows are split over teams.
 ///
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View
 /// \tparam Y        a Kokkos::View
-/// \param exec     execution space instance; the call only enqueues work on it: no fence, no other
-///                 instance, no allocation except a workspace at the first wide row on a stream
+/// \param exec     execution space instance on which the work is enqueued
 /// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
-/// \param y        View of the extents and value type of x, or of float where x is of a half type;
-///                 may be x itself, and may not overlap it in any other way
+/// \param y        View of the extents of x and of the value type of x, or of float if x has a half
+///                 type; any layout; can be x itself, and must not overlap x in any other way
 /// \param options  axis, scale, empty rows, forced algorithm, reproducibility
-/// \throws std::invalid_argument  before anything is written, where the extents, the axis, the
-///                 scale, an overlap or a forced algorithm don't fit
+/// \throws std::invalid_argument  if the extents don't match, the axis is out of range, the scale
+///                 is not finite, x and y overlap without being the same, or the forced algorithm
+///                 can't compute this shape. Nothing has been written then
 template <class Exec, class X, class Y>
 requires(!Kokkos::is_view_v<Exec>) void softmax(const Exec& exec, const X& x, const Y& y,
                                                 const Options& options = {}) {
@@ -47,32 +51,35 @@ requires(!Kokkos::is_view_v<Exec>) void softmax(const Exec& exec, const X& x, co
   Impl::check_and_launch<Impl::Operation::softmax>(exec, x, "y", y, options);
 }
 
-/// The same on the default instance of y's execution space.
+/// Computes the same on the default instance of the execution space of y.
 ///
 /// \param x        as for softmax with an instance
-/// \param y        likewise
-/// \param options  likewise
-/// \throws std::invalid_argument  likewise
+/// \param y        as for softmax with an instance
+/// \param options  as for softmax with an instance
+/// \throws std::invalid_argument  as softmax with an instance
 template <class X, class Y>
 void softmax(const X& x, const Y& y, const Options& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("softmax", X, "y", Y);
   if constexpr (Impl::are_views<X, Y>) softmax(typename Y::execution_space{}, x, y, options);
 }
 
-/// Log-softmax: y_j = v_j - log(sum_k exp(v_k)) along `options.axis`, with v = scale * x.
+/// Computes the log-softmax y_j = v_j - log(sum_k exp(v_k)) along `options.axis`, with
+/// v = scale * x.
 ///
-/// Not the logarithm of a rounded softmax: entries far below the maximum keep their digits. A row
-/// with a NaN or +inf is NaN, and so is a row of -inf alone, or -inf under EmptyRows::zero.
+/// It is not computed as the logarithm of a rounded softmax: results for entries far below the
+/// maximum keep their accuracy. The result of a row is NaN in all entries if the row contains a NaN
+/// or +inf. If all entries of the row are -inf, the result is NaN, or -inf with EmptyRows::zero.
+/// The error bounds of the library are in docs/semantics.md.
 ///
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View
 /// \tparam Y        a Kokkos::View
-/// \param exec     execution space instance; the call only enqueues work on it, as softmax does
+/// \param exec     execution space instance on which the work is enqueued, as for softmax
 /// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
-/// \param y        View of the extents and value type of x, or of float where x is of a half type;
-///                 may be x itself, and may not overlap it in any other way
+/// \param y        View of the extents of x and of the value type of x, or of float if x has a half
+///                 type; any layout; can be x itself, and must not overlap x in any other way
 /// \param options  axis, scale, empty rows, forced algorithm, reproducibility
-/// \throws std::invalid_argument  before anything is written, as softmax
+/// \throws std::invalid_argument  as softmax
 template <class Exec, class X, class Y>
 requires(!Kokkos::is_view_v<Exec>) void log_softmax(const Exec& exec, const X& x, const Y& y,
                                                     const Options& options = {}) {
@@ -80,12 +87,12 @@ requires(!Kokkos::is_view_v<Exec>) void log_softmax(const Exec& exec, const X& x
   Impl::check_and_launch<Impl::Operation::log_softmax>(exec, x, "y", y, options);
 }
 
-/// The same on the default instance of y's execution space.
+/// Computes the same on the default instance of the execution space of y.
 ///
 /// \param x        as for log_softmax with an instance
-/// \param y        likewise
-/// \param options  likewise
-/// \throws std::invalid_argument  likewise
+/// \param y        as for log_softmax with an instance
+/// \param options  as for log_softmax with an instance
+/// \throws std::invalid_argument  as log_softmax with an instance
 template <class X, class Y>
 void log_softmax(const X& x, const Y& y, const Options& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("log_softmax", X, "y", Y);

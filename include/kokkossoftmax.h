@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_H
 
 /// \file
-/// C interface, for callers in C, Fortran, Python (ctypes) and other languages without Kokkos. C99
-/// or C++; docs/c_interface.md has examples.
+/// The C interface, for callers in C, Fortran, Python (ctypes) and other languages without Kokkos.
+/// This header can be included in C99 and C++. Examples are in docs/c_interface.md.
 ///
 /// \code
 ///   kokkossoftmax_initialize();
@@ -16,199 +16,212 @@
 ///     fprintf(stderr, "%s\n", kokkossoftmax_last_error());
 /// \endcode
 ///
-/// Functions that can fail return a kokkossoftmax_status, 0 for success, and leave a message for
-/// kokkossoftmax_last_error(). No C++ exception leaves them. All may be called from any thread.
-/// Parameters and members that take a value of an enumeration are int.
+/// A function that can fail returns a kokkossoftmax_status: 0 for success, any other value for an
+/// error, whose message kokkossoftmax_last_error() returns. No function throws a C++ exception. All
+/// functions can be called from any thread. Parameters and members that hold a value of an
+/// enumeration have the type int.
 
 #include <impl/KokkosSoftmax_Export.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /// \defgroup c_interface C interface
-/// softmax, log_softmax and logsumexp of arrays, for callers without Kokkos. What they have in
-/// common is said in kokkossoftmax.h; docs/c_interface.md has examples in C, Fortran and Python.
+/// softmax, log_softmax and logsumexp of arrays, for callers without Kokkos. The conventions that
+/// all functions share are described in kokkossoftmax.h. Examples in C, Fortran and Python are in
+/// docs/c_interface.md.
 /// \{
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/// What a call came to.
+/// The status that a call returns.
 typedef enum kokkossoftmax_status {
-  KOKKOSSOFTMAX_SUCCESS = 0,           ///< done, or enqueued
-  KOKKOSSOFTMAX_INVALID_ARGUMENT = 1,  ///< nothing was enqueued and nothing is written
-  KOKKOSSOFTMAX_UNSUPPORTED = 2,       ///< value types without kernels; nothing was enqueued
-  KOKKOSSOFTMAX_NOT_INITIALIZED = 3,   ///< Kokkos isn't initialized, or is finalized
-  KOKKOSSOFTMAX_FAILURE = 4            ///< an error of Kokkos, the GPU's runtime or the system
+  KOKKOSSOFTMAX_SUCCESS = 0,           ///< the work is done or enqueued
+  KOKKOSSOFTMAX_INVALID_ARGUMENT = 1,  ///< wrong argument; nothing was enqueued or written
+  KOKKOSSOFTMAX_UNSUPPORTED = 2,       ///< no kernels for these value types; nothing was enqueued
+  KOKKOSSOFTMAX_NOT_INITIALIZED = 3,   ///< Kokkos is not initialized, or is finalized already
+  KOKKOSSOFTMAX_FAILURE = 4            ///< error of Kokkos, of the GPU runtime or of the system
 } kokkossoftmax_status;
 
-/// What kokkossoftmax_apply() computes.
+/// The operation that kokkossoftmax_apply() computes for each row, with v = scale * x.
 typedef enum kokkossoftmax_operation {
   KOKKOSSOFTMAX_SOFTMAX = 0,      ///< y_j = exp(v_j - max v) / sum_k exp(v_k - max v)
   KOKKOSSOFTMAX_LOG_SOFTMAX = 1,  ///< y_j = v_j - log(sum_k exp(v_k))
-  KOKKOSSOFTMAX_LOGSUMEXP = 2     ///< y = log(sum_k exp(v_k)); in all of them v = scale * x
+  KOKKOSSOFTMAX_LOGSUMEXP = 2     ///< y = log(sum_k exp(v_k))
 } kokkossoftmax_operation;
 
-/// Value types. Which pairs of them x and y can have: equal ones, and HALF or BFLOAT16 with y
-/// FLOAT; HALF and BFLOAT16 where Kokkos has them, with a GPU backend. Any other pair gives
-/// KOKKOSSOFTMAX_UNSUPPORTED.
+/// Value types. x and y must have the same type, or x is HALF or BFLOAT16 and y is FLOAT. HALF and
+/// BFLOAT16 are available if Kokkos has a GPU backend that provides them. Any other pair of types
+/// gives KOKKOSSOFTMAX_UNSUPPORTED.
 typedef enum kokkossoftmax_type {
   KOKKOSSOFTMAX_FLOAT = 0,    ///< 32 bits
   KOKKOSSOFTMAX_DOUBLE = 1,   ///< 64 bits
   KOKKOSSOFTMAX_HALF = 2,     ///< IEEE 754 binary16
-  KOKKOSSOFTMAX_BFLOAT16 = 3  ///< the upper half of a FLOAT
+  KOKKOSSOFTMAX_BFLOAT16 = 3  ///< bfloat16, the upper 16 bits of a FLOAT
 } kokkossoftmax_type;
 
-/// Where the work is done and where x and y are.
+/// The execution space that does the work; x and y must be in memory that it can access.
 typedef enum kokkossoftmax_space {
-  KOKKOSSOFTMAX_DEVICE = 0,  ///< Kokkos::DefaultExecutionSpace: the GPU where Kokkos has one
+  KOKKOSSOFTMAX_DEVICE = 0,  ///< Kokkos::DefaultExecutionSpace: the GPU if Kokkos has a GPU backend
   KOKKOSSOFTMAX_HOST = 1     ///< Kokkos::DefaultHostExecutionSpace
 } kokkossoftmax_space;
 
-/// What a row whose every entry is -inf gives.
+/// The result of softmax and log_softmax for a row in which every entry is -inf.
 typedef enum kokkossoftmax_empty_rows {
-  KOKKOSSOFTMAX_EMPTY_ROWS_NAN = 0,  ///< NaN, as SciPy and PyTorch
-  KOKKOSSOFTMAX_EMPTY_ROWS_ZERO = 1  ///< softmax 0 and log_softmax -inf in the whole row
+  KOKKOSSOFTMAX_EMPTY_ROWS_NAN = 0,  ///< NaN in the whole row, as in SciPy and PyTorch
+  KOKKOSSOFTMAX_EMPTY_ROWS_ZERO = 1  ///< 0 (softmax) or -inf (log_softmax) in the whole row
 } kokkossoftmax_empty_rows;
 
-/// How the rows are computed; all but AUTOMATIC force one way, and are an error for a shape that it
-/// can't serve. As KokkosSoftmax::Algorithm.
+/// The algorithm that computes the rows, with the values of KokkosSoftmax::Algorithm. Any value
+/// except AUTOMATIC forces that algorithm, and the call fails if the algorithm can't compute the
+/// shape.
 typedef enum kokkossoftmax_algorithm {
-  KOKKOSSOFTMAX_ALGORITHM_AUTOMATIC = 0,        ///< the library's choice; serves every shape
-  KOKKOSSOFTMAX_ALGORITHM_PACKED = 1,           ///< short rows through scratch, a row in each lane
-  KOKKOSSOFTMAX_ALGORITHM_SUBGROUP = 2,         ///< several rows a team, a row in a vector's lanes
-  KOKKOSSOFTMAX_ALGORITHM_FUSED_REGISTERS = 3,  ///< a row in the registers of a team
-  KOKKOSSOFTMAX_ALGORITHM_FUSED_SCRATCH = 4,    ///< the same and the team's scratch memory
-  KOKKOSSOFTMAX_ALGORITHM_ONLINE = 5,           ///< chunks with rescaling of (max, sum)
-  KOKKOSSOFTMAX_ALGORITHM_SPLIT = 6,            ///< a row over many teams, in their registers
-  KOKKOSSOFTMAX_ALGORITHM_SPLIT_ONLINE = 7,     ///< a row over many teams, in chunks
-  KOKKOSSOFTMAX_ALGORITHM_CLUSTER = 8,          ///< a row over a cluster of thread blocks, on CUDA
-  KOKKOSSOFTMAX_ALGORITHM_COLUMN = 9,           ///< along a strided axis
-  KOKKOSSOFTMAX_ALGORITHM_SPLIT_COLUMN = 10,    ///< the same, with the columns over many teams
-  KOKKOSSOFTMAX_ALGORITHM_HOST = 11             ///< threads over rows, on host execution spaces
+  KOKKOSSOFTMAX_ALGORITHM_AUTOMATIC = 0,        ///< chosen by the library; computes every shape
+  KOKKOSSOFTMAX_ALGORITHM_PACKED = 1,           ///< short rows staged in scratch, one row per lane
+  KOKKOSSOFTMAX_ALGORITHM_SUBGROUP = 2,         ///< several rows per team, one per vector of lanes
+  KOKKOSSOFTMAX_ALGORITHM_FUSED_REGISTERS = 3,  ///< a row in the registers of one team
+  KOKKOSSOFTMAX_ALGORITHM_FUSED_SCRATCH = 4,    ///< a row in the registers and scratch of one team
+  KOKKOSSOFTMAX_ALGORITHM_ONLINE = 5,           ///< tile by tile, with rescaling of (max, sum)
+  KOKKOSSOFTMAX_ALGORITHM_SPLIT = 6,          ///< a row in the registers and scratch of many teams
+  KOKKOSSOFTMAX_ALGORITHM_SPLIT_ONLINE = 7,   ///< a row split over many teams, tile by tile
+  KOKKOSSOFTMAX_ALGORITHM_CLUSTER = 8,        ///< a row in a thread block cluster, on CUDA
+  KOKKOSSOFTMAX_ALGORITHM_COLUMN = 9,         ///< rows along a strided axis
+  KOKKOSSOFTMAX_ALGORITHM_SPLIT_COLUMN = 10,  ///< strided rows, each split over many teams
+  KOKKOSSOFTMAX_ALGORITHM_HOST = 11           ///< rows over threads, on host execution spaces
 } kokkossoftmax_algorithm;
 
 /// The largest rank of x.
 #define KOKKOSSOFTMAX_MAX_RANK 4
 
-/// An array in the caller's memory; it is only looked at during the call that gets it, its data
-/// until the work is done.
+/// The description of an array in the caller's memory. The struct, the extents and the strides are
+/// read only during the call. The data must exist until the enqueued work is done.
 typedef struct kokkossoftmax_tensor {
-  /// The first element, at a multiple of its size; may be anything if an extent is 0. x isn't
-  /// written.
+  /// The address of the first element, a multiple of the size of an element. It can have any value
+  /// if an extent is 0. The data of x are not written.
   void* data;
   int type;                ///< kokkossoftmax_type
-  int rank;                ///< 1 to KOKKOSSOFTMAX_MAX_RANK; of a single logsumexp 0
+  int rank;                ///< 1 to KOKKOSSOFTMAX_MAX_RANK; 0 for the result of logsumexp of rank 1
   const int64_t* extents;  ///< `rank` numbers of elements, not negative
-  /// `rank` distances between neighbours along an axis, in elements (not bytes), not negative; an x
-  /// may have 0. NULL: elements follow one another, last axis fastest (the order of C).
+  /// `rank` distances between neighbours along an axis, in elements (not bytes), not negative. A
+  /// stride of x can be 0. NULL means that the array is contiguous with the last axis fastest (the
+  /// order of C).
   const int64_t* strides;
 } kokkossoftmax_tensor;
 
-/// Call kokkossoftmax_options_init() first, then set members by name. Later versions may append
-/// members, whose default is 0; `size` says which of them the caller has.
+/// The options of kokkossoftmax_apply(). Call kokkossoftmax_options_init() first, then set members
+/// by name. Later versions of the library can append members with the default 0. The library uses
+/// `size` to find out which members the caller's header has.
 typedef struct kokkossoftmax_options {
-  size_t size;       ///< of this struct in the caller's header; set by kokkossoftmax_options_init()
-  double scale;      ///< the function is applied to scale * x; finite; default 1
-  int axis;          ///< what is reduced, -rank to rank - 1; default -1, the last
+  size_t size;       ///< bytes of this struct in the caller's header; kokkossoftmax_options_init()
+                     ///< sets it
+  double scale;      ///< the function is applied to scale * x; must be finite; default 1
+  int axis;          ///< the axis that is reduced, -rank to rank - 1; default -1, the last axis
   int empty_rows;    ///< kokkossoftmax_empty_rows; default NAN
   int algorithm;     ///< kokkossoftmax_algorithm; default AUTOMATIC
-  int reproducible;  ///< not 0: the same bits for a row whatever stands beside it; default 0
+  int reproducible;  ///< if not 0, the bits of a row's result depend on the row alone; default 0
 } kokkossoftmax_options;
 
-/// Sets the defaults, for callers that can't include this header (Fortran, ctypes). In C and C++
-/// use kokkossoftmax_options_init(), which gives the size itself.
+/// Sets the size and the defaults, for callers that can't include this header (Fortran, ctypes). In
+/// C and C++ use kokkossoftmax_options_init(), which passes the size itself.
 ///
-/// \param options  what is set; NULL is an error
-/// \param size     the size of the caller's kokkossoftmax_options in bytes. No byte beyond it is
-///                 written, and bytes of members that the library doesn't know are set to 0.
-/// \return kokkossoftmax_status; KOKKOSSOFTMAX_INVALID_ARGUMENT for a size that no version has
+/// \param options  the options to set; NULL is an error
+/// \param size     the size of the caller's kokkossoftmax_options in bytes. No byte beyond this
+/// size
+///                 is written. The bytes of members that the library doesn't know are set to 0.
+/// \return kokkossoftmax_status; KOKKOSSOFTMAX_INVALID_ARGUMENT if options is NULL or if no version
+///         of the struct can have this size
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_options_init_sized(kokkossoftmax_options* options,
                                                           size_t size);
 
 /// Sets the size and the defaults.
 ///
-/// \param options  what is set; NULL is an error
+/// \param options  the options to set; NULL is an error
 /// \return kokkossoftmax_status
 static inline int kokkossoftmax_options_init(kokkossoftmax_options* options) {
   return kokkossoftmax_options_init_sized(options, sizeof(kokkossoftmax_options));
 }
 
-/// The version of the library, which may be another than that of the header.
+/// Returns the version of the library, which can differ from the version of the header.
 ///
 /// \return for example "0.1.0"
 KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_version(void);
 
-/// What the last call that failed in this thread says is wrong, why, and what to do.
+/// Returns the message of the last call that failed in this thread: the problem, its reason and a
+/// suggestion.
 ///
-/// \return the message, "" if no call has failed; it stays until the next call in this thread that
-///         fails
+/// \return the message, or "" if no call has failed. The text remains valid until the next call
+/// that
+///         fails in this thread
 KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_last_error(void);
 
-/// Initializes Kokkos, for callers that have none. Where Kokkos is initialized, by this function or
-/// by the application, it does nothing but count its calls for kokkossoftmax_finalize(). Kokkos
-/// takes its settings from the environment (KOKKOS_NUM_THREADS, KOKKOS_DEVICE_ID, ...), and can be
-/// initialized only once in a process.
+/// Initializes Kokkos, for callers that do not use Kokkos themselves. If Kokkos is initialized
+/// already, by this function or by the application, the call is only counted for
+/// kokkossoftmax_finalize(). Kokkos reads its settings from environment variables
+/// (KOKKOS_NUM_THREADS, KOKKOS_DEVICE_ID, ...). Kokkos can be initialized only once in a process.
 ///
-/// \return kokkossoftmax_status
+/// \return kokkossoftmax_status; KOKKOSSOFTMAX_NOT_INITIALIZED if Kokkos is finalized already
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_initialize(void);
 
-/// To be called once for each successful kokkossoftmax_initialize(). The last of these calls
-/// finalizes Kokkos if it was kokkossoftmax_initialize() that initialized it.
+/// Must be called once for each successful call of kokkossoftmax_initialize(). The last of these
+/// calls finalizes Kokkos if kokkossoftmax_initialize() has initialized it.
 ///
-/// \return kokkossoftmax_status
+/// \return kokkossoftmax_status; KOKKOSSOFTMAX_NOT_INITIALIZED if there are more calls than of
+///         kokkossoftmax_initialize()
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_finalize(void);
 
-/// Whether Kokkos is initialized, by whomever.
+/// Tells whether Kokkos is initialized, by this library or by the application.
 ///
-/// \return 1 or 0
+/// \return 1 if it is, 0 if not
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_is_initialized(void);
 
-/// The name that Kokkos gives to a space.
+/// Returns the name that Kokkos gives to a space.
 ///
 /// \param space  kokkossoftmax_space
-/// \return for example "Cuda" or "OpenMP"; NULL for an unknown one
+/// \return for example "Cuda" or "OpenMP"; NULL if the space is unknown
 KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_space_name(int space);
 
-/// Enqueues an operation along an axis of x. Without fence: y is complete once the work on `stream`
-/// is (kokkossoftmax_fence()), and x and y must stay until then.
+/// Enqueues an operation along an axis of x. The call does not fence: y is complete when the work
+/// on `stream` is done (see kokkossoftmax_fence()), and the data of x and y must exist until then.
 ///
 /// \param operation  kokkossoftmax_operation
 /// \param space      kokkossoftmax_space; x and y must be in memory that it can access
-/// \param stream     a cudaStream_t or hipStream_t where the space is CUDA or HIP; NULL: Kokkos'
-///                   default instance, whose stream waits for CUDA's legacy default stream and is
-///                   waited for by it. CUDA's and HIP's own default streams have the handle 0 too
-///                   and are given as NULL or, themselves, as cudaStreamLegacy and
-///                   cudaStreamPerThread. Other spaces take NULL only.
-/// \param x          rank 1 to KOKKOSSOFTMAX_MAX_RANK
-/// \param y          of the extents of x; for logsumexp of its extents without the axis. May be x
-///                   itself (same data, same strides) except for logsumexp, and may not overlap it
-///                   in any other way
-/// \param options    NULL: the defaults. Of those that kokkossoftmax_options_init() hasn't
-///                   initialized the size is wrong, which is an error; so is a member of a later
-///                   version that this library doesn't know, unless it is 0
-/// \return kokkossoftmax_status; where it is not 0 nothing was enqueued, but after
-///         KOKKOSSOFTMAX_FAILURE the data of y are undefined
+/// \param stream     a cudaStream_t or hipStream_t if the space is CUDA or HIP. NULL means the
+///                   default instance of Kokkos, whose stream synchronizes with CUDA's legacy
+///                   default stream. The default streams of CUDA and HIP themselves have the handle
+///                   0 as well: pass NULL or, for these streams themselves, cudaStreamLegacy or
+///                   cudaStreamPerThread. For other spaces it must be NULL.
+/// \param x          the input, of rank 1 to KOKKOSSOFTMAX_MAX_RANK
+/// \param y          the output, with the extents of x, or for logsumexp with the extents of x
+///                   without the axis. Except for logsumexp it can be x itself (same data, same
+///                   strides). It must not overlap x in any other way
+/// \param options    NULL for the defaults. It is an error if the options were not initialized by
+///                   kokkossoftmax_options_init() (their size is wrong then), or if they have a
+///                   member of a later version, unknown to this library, that is not 0
+/// \return kokkossoftmax_status. If it is not 0, nothing was enqueued, except that the data of y
+/// are
+///         undefined after KOKKOSSOFTMAX_FAILURE
 ///
-/// The first call with a stream makes a Kokkos instance of it, which takes a millisecond or so and
-/// waits for the GPU; the instance is kept. So it can't be the first call if the stream is being
-/// captured into a graph: call kokkossoftmax_fence() with the stream before (docs/graphs.md). Call
-/// kokkossoftmax_release_stream() before you destroy the stream.
+/// The first call with a stream makes a Kokkos instance for it and keeps the instance. This takes
+/// about a millisecond and waits for the GPU, so the first call can't be made while the stream is
+/// being captured into a graph: call kokkossoftmax_fence() with the stream before the capture
+/// (docs/graphs.md). Call kokkossoftmax_release_stream() before you destroy the stream.
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_apply(int operation, int space, void* stream,
                                              const kokkossoftmax_tensor* x,
                                              const kokkossoftmax_tensor* y,
                                              const kokkossoftmax_options* options);
 
-/// Waits until all work enqueued with this space and stream is done.
+/// Waits until all work that was enqueued with this space and stream is done.
 ///
 /// \param space   kokkossoftmax_space
 /// \param stream  as for kokkossoftmax_apply()
 /// \return kokkossoftmax_status
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_fence(int space, void* stream);
 
-/// Waits for the work on the stream and gives back what is kept for it: the execution space
-/// instance, and the workspaces for rows that were split over teams. The stream itself stays. Does
-/// nothing for a stream that no call got. What is left is given back when Kokkos finalizes.
+/// Waits for the work on the stream and frees what the library keeps for it: the execution space
+/// instance, and the workspaces for rows that were split over teams. The stream itself is not
+/// destroyed. The call does nothing for a stream that was never passed to the library. Everything
+/// that is not released by this function is freed when Kokkos is finalized.
 ///
 /// \param space   kokkossoftmax_space
 /// \param stream  as for kokkossoftmax_apply()

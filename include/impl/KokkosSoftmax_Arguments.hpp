@@ -3,7 +3,8 @@
 #define KOKKOSSOFTMAX_IMPL_ARGUMENTS_HPP
 
 /// \file
-/// Everything that is checked before a kernel runs. Messages read PROBLEM (WHY) SUGGESTION.
+/// The checks of all arguments before a kernel runs. Messages have the form PROBLEM (WHY)
+/// SUGGESTION.
 
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
@@ -24,8 +25,8 @@ template <class Exec, class V>
 inline constexpr bool is_accessible_from =
     Kokkos::SpaceAccessibility<Exec, typename V::memory_space>::accessible;
 
-/// The conditions on types, each with a sentence that names the function and the argument.
-/// `y_rank_less` is how many axes the output y has less than x.
+/// Checks the types at compile time. Each message names the function and the argument.
+/// `y_rank_less` is the rank of x minus the rank of the output y.
 #define KOKKOSSOFTMAX_IMPL_CHECK_TYPES(function, Exec, X, y_name, Y, y_rank_less)                  \
   static_assert(Kokkos::is_execution_space_v<Exec>,                                                \
                 "KokkosSoftmax::" function ": exec must be an instance of an execution space");    \
@@ -50,8 +51,9 @@ inline constexpr bool is_accessible_from =
                 "KokkosSoftmax::" function ": the memory of " y_name                               \
                 " is not accessible from exec")
 
-/// The same for a call without exec, which takes it from y: what stands in for a View there is
-/// mostly exec before one View too few.
+/// Checks the types of a call without exec, which takes the execution space from y. An argument
+/// that isn't a View is mostly an exec in a call that has one View too few; the message therefore
+/// lists both forms of the call.
 #define KOKKOSSOFTMAX_IMPL_CHECK_VIEWS(function, X, y_name, Y)                                   \
   static_assert(Kokkos::is_view_v<X>,                                                            \
                 "KokkosSoftmax::" function                                                       \
@@ -72,7 +74,7 @@ template <class... Parts>
   throw std::invalid_argument(message.str());
 }
 
-/// "(5, 7)"
+/// The numbers as text: "(5, 7)".
 template <std::size_t max_rank>
 std::string listed(const std::array<std::int64_t, max_rank>& numbers, int rank) {
   std::ostringstream text;
@@ -87,7 +89,7 @@ std::string extents_of(const StridedArray<T>& array) {
   return listed(array.extents, array.rank);
 }
 
-/// The axis in [0, rank).
+/// Returns the axis in [0, rank); negative axes count from the end.
 inline int checked_axis(Operation operation, int axis, int rank) {
   if (axis < -rank || axis >= rank)
     throw_invalid(operation, "axis = ", axis, " is out of range (x has rank ", rank,
@@ -119,10 +121,10 @@ void check_extents(Operation operation, const StridedArray<X>& x, const char* y_
                   one_value_per_row ? " the extents of x without that axis" : " the extents of x");
 }
 
-/// That extents and strides say where the elements are: forward from the first one, and so that 64
-/// bits hold the number of elements, all distances in bytes, and sums of two of them. An array
-/// without elements is right, whatever its other extents and its strides are, and so is any stride
-/// along a single element.
+/// Checks that the extents and strides are valid: the elements lie forward from the first one, and
+/// the number of elements, all distances in bytes, and sums of two such distances fit 64 bits. An
+/// array without elements is valid with any other extents and any strides. Along an axis of extent
+/// 1 any stride is valid.
 template <class T>
 void check_size(Operation operation, const char* name, const StridedArray<T>& array) {
   constexpr int bits = 62;
@@ -168,7 +170,7 @@ bool writes_something(Operation operation, const RowProblem<Tx, Ty>& problem) {
   return problem.rows > 0 && (problem.columns > 0 || operation == Operation::logsumexp);
 }
 
-/// Checks the values of the arguments.
+/// Checks the values of the arguments and returns the problem in the form rows x columns.
 template <class X, class Y>
 auto checked_problem(Operation operation, const StridedArray<X>& x, const char* y_name,
                      const StridedArray<Y>& y, const Options& options) {
@@ -182,7 +184,7 @@ auto checked_problem(Operation operation, const StridedArray<X>& x, const char* 
   return problem;
 }
 
-/// Checks the values of the arguments and runs the operation; nothing is written where it throws.
+/// Checks the values of the arguments and enqueues the operation. If it throws, nothing is written.
 template <Operation operation, class Exec, class X, class Y>
 void check_and_launch(const Exec& exec, const StridedArray<X>& x, const char* y_name,
                       const StridedArray<Y>& y, const Options& options) {
@@ -190,7 +192,7 @@ void check_and_launch(const Exec& exec, const StridedArray<X>& x, const char* y_
   if (writes_something(operation, problem)) launch<operation>(exec, problem, options);
 }
 
-/// The same for Views.
+/// The same for arguments that are Views.
 template <Operation operation, class Exec, class X, class Y>
 requires(Kokkos::is_view_v<X>) void check_and_launch(const Exec& exec, const X& x,
                                                      const char* y_name, const Y& y,

@@ -3,7 +3,8 @@
 #define KOKKOSSOFTMAX_IMPL_EXPORT_H
 
 /// \file
-/// KOKKOSSOFTMAX_EXPORT: what a shared library shows; everything else in it is hidden. C and C++.
+/// KOKKOSSOFTMAX_EXPORT marks the functions that a shared library exports; everything else in it is
+/// hidden. For C and C++.
 
 #if defined(__GNUC__) && !defined(_WIN32)
 #define KOKKOSSOFTMAX_EXPORT __attribute__((visibility("default")))

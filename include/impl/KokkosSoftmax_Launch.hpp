@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_IMPL_LAUNCH_HPP
 
 /// \file
-/// The border between the headers and the compiled library.
+/// The functions of the compiled library that the headers call.
 
 #include <KokkosSoftmax_Options.hpp>
 #include <impl/KokkosSoftmax_Operation.hpp>
@@ -15,31 +15,32 @@ namespace KokkosSoftmax::Impl {
 
 struct TuningLine;
 
-/// The schedule that was chosen for a problem: its place among the ones compiled for (operation,
-/// Exec, ValueTypes), and the line of a tuning table that says so.
+/// The schedule that was chosen for a problem: its index among the variants that are compiled for
+/// (operation, Exec, ValueTypes), and the line of a tuning table that chose it.
 struct Choice {
   int variant = 0;
-  const TuningLine* line = nullptr;  ///< null: the rule
+  const TuningLine* line = nullptr;  ///< null if the rule chose the schedule
 };
 
-// Instantiated in src/ for each execution space that Kokkos has enabled and all ValueTypes. They
-// need rows > 0; columns may be 0 for logsumexp.
+// The functions are instantiated in src/ for each execution space that Kokkos has enabled and for
+// all ValueTypes. They require rows > 0. They require columns > 0, except for logsumexp.
 
-/// Also makes what the schedule's launches need on exec, so that they allocate nothing.
+/// Chooses a schedule. Also allocates what the launches of the schedule need on exec, so that the
+/// launches themselves allocate nothing.
 template <Operation operation, class Exec, class Tx, class Ty>
 Choice choose(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options);
 
-/// Launches what was chosen for a problem that differs, if at all, in the addresses of x and y, and
-/// not in their alignment.
+/// Launches the chosen schedule. The problem must be that of choose(), except that x and y can have
+/// other addresses of the same alignment.
 template <Operation operation, class Exec, class Tx, class Ty>
 void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options,
             const Choice& choice);
 
-/// Chooses and launches.
+/// Chooses a schedule and launches it.
 template <Operation operation, class Exec, class Tx, class Ty>
 void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options);
 
-/// The schedule, and why it was chosen; V: ValueTypes.
+/// Returns the schedule and the reason for the choice as text. V is a ValueTypes.
 template <Operation operation, class Exec, class V>
 std::string describe(const Choice& choice);
 

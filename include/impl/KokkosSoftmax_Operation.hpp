@@ -3,7 +3,8 @@
 #define KOKKOSSOFTMAX_IMPL_OPERATION_HPP
 
 /// \file
-/// What is computed of a row. Without Kokkos, for sources that name operations and launch nothing.
+/// The operations on a row. This header does not include Kokkos, for sources that name operations
+/// but launch nothing.
 
 namespace KokkosSoftmax::Impl {
 

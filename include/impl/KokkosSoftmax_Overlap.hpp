@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_IMPL_OVERLAP_HPP
 
 /// \file
-/// Whether two strided arrays share an element. Spans that cross are not enough to say so: the two
-/// halves of each row of a wider matrix are disjoint.
+/// Tests whether two strided arrays share an element. It is not enough to compare their spans: the
+/// left and the right half of the columns of a matrix have overlapping spans and share no element.
 
 #include <algorithm>
 #include <array>
@@ -12,16 +12,17 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// One term of an address in bytes: stride * k, first <= k <= last, stride > 0.
+/// One term of an address in bytes: stride * k with first <= k <= last and stride > 0.
 struct AddressTerm {
   std::int64_t stride;
   std::int64_t first;
   std::int64_t last;
 };
 
-/// Whether the terms can sum to `target`. Takes the largest stride first and tries only the k that
-/// leave the rest a chance: one or two for arrays whose axes nest. Where they don't nest the search
-/// gives up after `budget` steps and says yes.
+/// Returns whether the terms can sum to `target`. The search starts with the largest stride and
+/// tries only those k for which the remaining terms can still reach the target: one or two values
+/// if the axes of the arrays nest. If they don't nest, the search gives up after `budget` steps and
+/// returns true.
 inline bool terms_reach(const AddressTerm* term, const AddressTerm* end, std::int64_t target,
                         int& budget) {
   if (--budget < 0) return true;
@@ -41,18 +42,19 @@ inline bool terms_reach(const AddressTerm* term, const AddressTerm* end, std::in
   return false;
 }
 
-/// True where an element of x and an element of y share a byte, or where that can't be excluded.
-/// check_size() has found x and y right: no stride is negative, and no sum here goes beyond 64
+/// Returns true if an element of x and an element of y share a byte, or if that can't be excluded.
+/// x and y must have passed check_size(): then no stride is negative, and no sum here overflows 64
 /// bits.
 template <class Tx, class Ty>
 bool overlap(const RowProblem<Tx, Ty>& p) {
-  // x + (terms of x) = y + (terms of y) + (bytes inside an element): an axis with the same stride
-  // in both is one term in the difference of its two indices, any other axis is two.
+  // A common byte solves x + (terms of x) = y + (terms of y) + (offset inside an element). An axis
+  // with the same stride in x and y gives one term, in the difference of the two indices. Any other
+  // axis gives two terms.
   std::array<AddressTerm, 2 * 4 + 1> terms{};
   int count = 0;
   const auto add_axis = [&](std::int64_t x_extent, std::int64_t x_stride, std::int64_t y_extent,
                             std::int64_t y_stride) {
-    // the stride along one element may be anything
+    // the stride of an axis of extent 1 has no meaning
     x_stride = x_extent > 1 ? x_stride * static_cast<std::int64_t>(sizeof(Tx)) : 0;
     y_stride = y_extent > 1 ? y_stride * static_cast<std::int64_t>(sizeof(Ty)) : 0;
     if (x_stride == y_stride && x_extent == y_extent) {
@@ -77,7 +79,7 @@ bool overlap(const RowProblem<Tx, Ty>& p) {
   return terms_reach(terms.data(), terms.data() + count, distance, budget);
 }
 
-/// x and y are the same elements in the same order.
+/// Returns whether x and y are the same elements in the same order.
 template <class Tx, class Ty>
 bool in_place(const RowProblem<Tx, Ty>& p) {
   if (static_cast<const void*>(p.x) != static_cast<const void*>(p.y)) return false;

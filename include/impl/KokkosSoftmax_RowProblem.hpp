@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_IMPL_ROWPROBLEM_HPP
 
 /// \file
-/// Arrays of any rank, layout and axis brought to one form, rows of columns, so that the library is
-/// compiled once per execution space and value type and not once per kind of View.
+/// Converts arrays of any rank, layout and axis to one form, rows x columns. The library is
+/// therefore compiled once per execution space and value type, and not once per type of View.
 
 #include <algorithm>
 #include <array>
@@ -14,22 +14,24 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The product of two numbers that aren't negative, or the largest number if it is beyond.
+/// Returns the product of two numbers that aren't negative, or the largest number if the product
+/// overflows.
 constexpr std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
   return b != 0 && a > largest / b ? largest : a * b;
 }
 
-/// One of the axes beside the reduced one; strides in elements.
+/// One of the axes that are not reduced; strides in elements.
 struct OuterAxis {
   std::int64_t extent;
   std::int64_t x_stride;
   std::int64_t y_stride;
 };
 
-/// `rows` independent rows of `columns` entries. Row r is found by taking r apart into the outer
-/// axes, last axis fastest. The outer axes are sorted so that neighbouring rows are neighbours in
-/// the memory of x wherever that is possible, and merged wherever they are one run.
+/// `rows` independent rows of `columns` entries. The row number r is decomposed into indices of the
+/// outer axes, with the last axis fastest. The outer axes are sorted so that neighbouring rows are
+/// neighbours in the memory of x if possible. Two outer axes are merged if one stride describes
+/// both.
 template <class Tx, class Ty>
 struct RowProblem {
   static constexpr int max_outer_rank = 3;
@@ -39,13 +41,13 @@ struct RowProblem {
   std::int64_t rows = 1;
   std::int64_t columns = 0;
   std::int64_t x_column_stride = 1;
-  std::int64_t y_column_stride = 1;  // 0 where y holds one value a row
+  std::int64_t y_column_stride = 1;  // 0 if y holds one value per row
   int outer_rank = 1;
   OuterAxis outer[max_outer_rank] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
 };
 
-/// Sorts the axes by their stride in x, slowest first, and merges the ones that are one run in both
-/// x and y; returns how many are left (at least one).
+/// Sorts the axes by their stride in x, largest first, and merges axes that one stride describes in
+/// both x and y. Returns the number of remaining axes (at least one).
 template <std::size_t max_rank>
 int normalize_outer_axes(std::array<OuterAxis, max_rank>& axes, int count) {
   auto last = std::remove_if(axes.begin(), axes.begin() + count,
@@ -65,8 +67,9 @@ int normalize_outer_axes(std::array<OuterAxis, max_rank>& axes, int count) {
   return static_cast<int>(merged - axes.begin()) + 1;
 }
 
-/// An array of rank 0 to 4, wherever its description comes from; strides in elements. Extents
-/// aren't negative; strides and what becomes of both is checked by check_size().
+/// An array of rank 0 to 4, made from a View or from a tensor of the C interface; strides in
+/// elements. Extents are not negative. check_size() checks the strides, and the sizes that extents
+/// and strides result in.
 template <class T>
 struct StridedArray {
   static constexpr int max_rank = 4;
@@ -90,8 +93,8 @@ auto strided_array(const V& view) {
   return array;
 }
 
-/// x has rank 1 to 4 and y the same rank, or one less (without the axis) where y holds one value a
-/// row. `axis` is in [0, rank). check_size() has found both right.
+/// Makes the problem of x and y. x has rank 1 to 4. y has the same rank, or one less (without the
+/// axis) if it holds one value per row. `axis` is in [0, rank). Both must have passed check_size().
 template <class X, class Y>
 auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int axis) {
   const bool one_value_per_row = y.rank < x.rank;
@@ -107,12 +110,12 @@ auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int ax
   for (int d = 0; d < x.rank; ++d) {
     if (d == axis) continue;
     const int y_d = one_value_per_row && d > axis ? d - 1 : d;
-    // no element of x, no stride: it may be anything
+    // if x has no elements, its strides have no meaning
     axes[count++] = {x.extents[d], problem.columns == 0 ? 0 : x.strides[d], y.strides[y_d]};
     problem.rows = capped_product(problem.rows, x.extents[d]);
   }
   const bool writes_nothing = problem.rows == 0 || (problem.columns == 0 && !one_value_per_row);
-  if (writes_nothing) return problem;  // the products of its extents may be beyond all numbers
+  if (writes_nothing) return problem;  // products of its extents could overflow
   problem.outer_rank = normalize_outer_axes(axes, count);
   std::copy_n(axes.begin(), problem.outer_rank, problem.outer);
   return problem;

@@ -7,8 +7,8 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// What x and y hold and what is computed in, and its name in messages and tuning tables. Defined
-/// for the pairs that the library has kernels for, and for no others.
+/// The value types of x and y, the type of the computation, and the name of this combination in
+/// messages and tuning tables. Defined only for the pairs for which the library has kernels.
 template <class Tx, class Ty = Tx>
 struct ValueTypes;
 

@@ -8,7 +8,8 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// What a choice of schedule depends on in a View: extents, strides and alignment.
+/// The properties of a View that the choice of a schedule depends on: extents, strides and
+/// alignment.
 template <class V>
 class ViewShape {
  public:
@@ -19,7 +20,7 @@ class ViewShape {
     }
   }
 
-  /// Throws where another View differs.
+  /// Throws std::invalid_argument if another View differs.
   void check(Operation operation, const char* name, const V& view) const {
     for (int d = 0; d < rank; ++d)
       if (static_cast<std::int64_t>(view.extent(d)) != m_extents[d])
