@@ -126,9 +126,8 @@ typedef struct kokkossoftmax_options {
 /// C and C++ use kokkossoftmax_options_init(), which passes the size itself.
 ///
 /// \param options  the options to set; NULL is an error
-/// \param size     the size of the caller's kokkossoftmax_options in bytes. No byte beyond this
-/// size
-///                 is written. The bytes of members that the library doesn't know are set to 0.
+/// \param size     the size of the caller's kokkossoftmax_options in bytes. No byte beyond it is
+///                 written. The bytes of members that the library doesn't know are set to 0.
 /// \return kokkossoftmax_status; KOKKOSSOFTMAX_INVALID_ARGUMENT if options is NULL or if no version
 ///         of the struct can have this size
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_options_init_sized(kokkossoftmax_options* options,
@@ -150,9 +149,8 @@ KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_version(void);
 /// Returns the message of the last call that failed in this thread: the problem, its reason and a
 /// suggestion.
 ///
-/// \return the message, or "" if no call has failed. The text remains valid until the next call
-/// that
-///         fails in this thread
+/// \return the message, or "" if no call has failed. The text remains valid until the next call in
+///         this thread that fails
 KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_last_error(void);
 
 /// Initializes Kokkos, for callers that do not use Kokkos themselves. If Kokkos is initialized
@@ -198,9 +196,8 @@ KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_space_name(int space);
 /// \param options    NULL for the defaults. It is an error if the options were not initialized by
 ///                   kokkossoftmax_options_init() (their size is wrong then), or if they have a
 ///                   member of a later version, unknown to this library, that is not 0
-/// \return kokkossoftmax_status. If it is not 0, nothing was enqueued, except that the data of y
-/// are
-///         undefined after KOKKOSSOFTMAX_FAILURE
+/// \return kokkossoftmax_status. If it is not 0, nothing was enqueued. After KOKKOSSOFTMAX_FAILURE,
+///         however, the data of y are undefined
 ///
 /// The first call with a stream makes a Kokkos instance for it and keeps the instance. This takes
 /// about a millisecond and waits for the GPU, so the first call can't be made while the stream is

@@ -149,8 +149,8 @@ void check_size(Operation operation, const char* name, const StridedArray<T>& ar
     if (distance >= most - last)
       throw_invalid(operation, "the strides ", listed(array.strides, array.rank), " of ", name,
                     " are too large (its last element would be 2^", bits,
-                    " bytes or more behind the first one): give the strides of memory that is "
-                    "there, in elements");
+                    " bytes or more after the first one): give the strides of existing memory, in "
+                    "elements");
     last += distance;
   }
 }

@@ -37,7 +37,7 @@ class ViewShape {
   static constexpr int rank = static_cast<int>(V::rank());
   static constexpr int widest_access = 16;  // bytes
   static constexpr const char* remedy =
-      " (as of the View that the plan was made for): make another plan for this View";
+      " (as for the View that the plan was made for): make another plan for this View";
 
   static std::int64_t stride(const V& view, int d) {
     if constexpr (rank == 0)

@@ -69,9 +69,9 @@ kokkossoftmax_options known_options(Operation operation, const kokkossoftmax_opt
                                            [](unsigned char byte) { return byte != 0; });
   if (unknown != bytes + size)
     throw_invalid(operation, "options has a value at byte ", unknown - bytes,
-                  " that is unknown (it is a member of a later version than this library's, ",
+                  " that is unknown (it belongs to a member that was added later than version ",
                   KOKKOSSOFTMAX_VERSION_STRING,
-                  "): leave it at its default, or use a later library");
+                  " of this library): leave it at its default, or use a later library");
   std::memcpy(&known, options, std::min(size, sizeof(known)));
   return known;
 }
@@ -99,8 +99,8 @@ static_assert(same(Algorithm::automatic, KOKKOSSOFTMAX_ALGORITHM_AUTOMATIC) &&
 template <class Enum>
 Enum checked_enum(Operation operation, const char* name, int value, Enum last) {
   if (value < 0 || value > static_cast<int>(last))
-    throw_invalid(operation, "options.", name, " = ", value, " is unknown (values from 0 to ",
-                  static_cast<int>(last), " are): give one of kokkossoftmax_", name,
+    throw_invalid(operation, "options.", name, " = ", value, " is unknown (the known values are 0 ",
+                  "to ", static_cast<int>(last), "): set it to a value of kokkossoftmax_", name,
                   ", after kokkossoftmax_options_init()");
   return static_cast<Enum>(value);
 }
@@ -156,7 +156,7 @@ int kokkossoftmax_apply(int operation, int space, void* stream, const kokkossoft
     }
     Impl::throw_status(
         KOKKOSSOFTMAX_INVALID_ARGUMENT, "kokkossoftmax_apply: operation = ", operation,
-        " is unknown (no value of kokkossoftmax_operation): give ",
+        " is unknown (it is not a value of kokkossoftmax_operation): give ",
         "KOKKOSSOFTMAX_SOFTMAX, KOKKOSSOFTMAX_LOG_SOFTMAX or ", "KOKKOSSOFTMAX_LOGSUMEXP");
   });
 }

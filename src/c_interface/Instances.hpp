@@ -75,8 +75,9 @@ class Instances {
     const auto found = known == m_known.end() ? m_instances.end() : m_instances.find(known->second);
     if (found == m_instances.end())
       throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT, function, ": stream = ", handle,
-                   " is being captured (what the library keeps for a stream can't be made "
-                   "meanwhile): call kokkossoftmax_fence() with this stream before the capture");
+                   " is being captured (the Kokkos instance that the library keeps for a stream "
+                   "can't be made during a capture): call kokkossoftmax_fence() with this stream "
+                   "before the capture");
     return found->second;
   }
 
@@ -111,16 +112,16 @@ void with_space(const char* function, int space, const Body& body) {
     body(std::type_identity<Kokkos::DefaultHostExecutionSpace>{});
   else
     throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT, function, ": space = ", space,
-                 " is unknown (no value of kokkossoftmax_space): give KOKKOSSOFTMAX_DEVICE or "
-                 "KOKKOSSOFTMAX_HOST");
+                 " is unknown (it is not a value of kokkossoftmax_space): give "
+                 "KOKKOSSOFTMAX_DEVICE or KOKKOSSOFTMAX_HOST");
 }
 
 inline void check_initialized(const char* function) {
   if (!Kokkos::is_initialized())
     throw_status(KOKKOSSOFTMAX_NOT_INITIALIZED, function, ": Kokkos is not initialized (",
-                 Kokkos::is_finalized() ? "it is finalized" : "nobody has initialized it",
-                 "): call kokkossoftmax_initialize() before, and kokkossoftmax_finalize() after "
-                 "all work");
+                 Kokkos::is_finalized() ? "it is finalized already" : "it was never initialized",
+                 "): call kokkossoftmax_initialize() before all other work, and "
+                 "kokkossoftmax_finalize() after it");
 }
 
 /// Calls `body(exec)` with the instance for a space and a stream.

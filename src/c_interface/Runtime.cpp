@@ -47,9 +47,9 @@ void finalize() {
   const std::lock_guard lock(mutex);
   if (count == 0)
     throw_status(KOKKOSSOFTMAX_NOT_INITIALIZED,
-                 "kokkossoftmax_finalize: there is nothing to finalize (kokkossoftmax_initialize "
-                 "was not called, or finalized as often as it was called): call it once for each "
-                 "kokkossoftmax_initialize()");
+                 "kokkossoftmax_finalize: there is nothing to finalize (kokkossoftmax_initialize() "
+                 "was not called, or kokkossoftmax_finalize() was called for each of its calls "
+                 "already): call it once for each kokkossoftmax_initialize()");
   if (--count == 0 && kokkos_is_ours && Kokkos::is_initialized()) Kokkos::finalize();
 }
 

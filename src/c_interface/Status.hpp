@@ -52,7 +52,7 @@ int guarded(const Body& body) noexcept {
   } catch (const std::exception& error) {
     set_last_error(error.what());
   } catch (...) {
-    set_last_error("kokkossoftmax: an exception that is no std::exception was thrown");
+    set_last_error("kokkossoftmax: an exception that is not a std::exception was thrown");
   }
   return KOKKOSSOFTMAX_FAILURE;
 }

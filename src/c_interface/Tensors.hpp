@@ -71,11 +71,10 @@ constexpr const char* type_name(int type) {
 [[noreturn]] inline void throw_unsupported_types(Operation operation, int x_type,
                                                  const char* y_name, int y_type,
                                                  const std::string& supported) {
-  throw_status(KOKKOSSOFTMAX_UNSUPPORTED, "KokkosSoftmax::", to_string(operation),
-               ": x of type = ", x_type, ", ", type_name(x_type), ", and ", y_name,
-               " of type = ", y_type, ", ", type_name(y_type),
-               ", have no kernels (this library has them for ", supported,
-               "): convert x, or give another ", y_name);
+  throw_status(KOKKOSSOFTMAX_UNSUPPORTED, "KokkosSoftmax::", to_string(operation), ": x of type ",
+               x_type, ", ", type_name(x_type), ", and ", y_name, " of type ", y_type, ", ",
+               type_name(y_type), ", have no kernels (this library has kernels for ", supported,
+               "): convert x, or give ", y_name, " another type");
 }
 
 /// Calls `body(TypePair<X, Y>{})` with the types of x and y.
@@ -111,7 +110,7 @@ inline void check_tensor(Operation operation, const char* name, const kokkossoft
   const int min_rank = role == Role::output && operation == Operation::logsumexp ? 0 : 1;
   if (tensor->rank < min_rank || tensor->rank > KOKKOSSOFTMAX_MAX_RANK)
     throw_invalid(operation, name, " has rank ", tensor->rank, " (ranks from ", min_rank, " to ",
-                  KOKKOSSOFTMAX_MAX_RANK, " are served): merge axes or call for each slice");
+                  KOKKOSSOFTMAX_MAX_RANK, " are supported): merge axes, or make a call per slice");
   if (tensor->extents == nullptr && tensor->rank > 0)
     throw_invalid(operation, name, ".extents is NULL (", name, " has rank ", tensor->rank,
                   "): give an array of ", tensor->rank, " extents");
@@ -127,8 +126,8 @@ inline void check_tensor(Operation operation, const char* name, const kokkossoft
     if (stride == 0 && tensor->extents[d] > 1 && has_elements(*tensor) && role == Role::output)
       throw_invalid(operation, name, ".strides[", d, "] = 0 with ", name, ".extents[", d,
                     "] = ", tensor->extents[d],
-                    " (results would be written over each other): give ", name,
-                    " memory for all of them");
+                    " (several results would be written to one element): give ", name,
+                    " an element for each result");
   }
   if (has_elements(*tensor) && tensor->data == nullptr)
     throw_invalid(operation, name, ".data is NULL (", name,
