@@ -18,7 +18,7 @@ long double bound_of_logarithm(long double expected, long double tolerance) {
   return tolerance * std::max(1.0L, std::fabs(expected));
 }
 
-/// Whether `expected` rounds to an infinity, or may do so after an error.
+/// Whether `expected` rounds to an infinity, or could do so with a relative error of `tolerance`.
 bool may_overflow(const Format& format, long double expected, long double tolerance) {
   const long double overflow = format.largest + format.half_ulp(format.largest);
   return std::fabs(expected) * (1 + tolerance) >= overflow;
@@ -49,9 +49,9 @@ template <class T>
 bool is_accurate(Function function, T got, long double expected, long double tolerance,
                  const std::optional<Format>& format) {
   if (std::isnan(expected)) return std::isnan(got);
-  // Infinite, or beyond T's largest number.
+  // `expected` is infinite, or larger than the largest number of T.
   if (std::isinf(static_cast<T>(expected))) return got == static_cast<T>(expected);
-  // The logarithm of a probability, however it is rounded.
+  // The logarithm of a probability is never positive, regardless of rounding.
   if (function == Function::log_softmax && got > 0) return false;
   if (format && may_overflow(*format, expected, std::isinf(got) ? tolerance : -tolerance))
     return std::isinf(got) && std::signbit(got) == std::signbit(expected);
@@ -61,7 +61,7 @@ bool is_accurate(Function function, T got, long double expected, long double tol
       function == Function::softmax
           ? bound_of_probability(expected, tolerance, std::numeric_limits<T>::min())
           : bound_of_logarithm(expected, tolerance);
-  // NaN is no less than anything
+  // false if `got` is NaN, because comparisons with NaN are false
   return std::fabs(got - expected) <= bound + (format ? format->half_ulp(expected) : 0);
 }
 

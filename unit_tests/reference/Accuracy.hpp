@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_TEST_ACCURACY_HPP
 
 /// \file
-/// The accuracy that the library promises, in this one place.
+/// The accuracy that the library promises. All tests take the bounds from here.
 
 #include <gtest/gtest.h>
 
@@ -13,41 +13,42 @@
 
 namespace KokkosSoftmax::Test {
 
-/// Relative error where the true result is a normal number of T. A row is moderate where its
-/// entries are at most 50 below its maximum and it has at most 2^17 of them.
+/// The bound of the relative error of results whose true value is a normal number of T. A row is
+/// moderate if its finite entries are at most 50 below its maximum and it has at most 2^17 entries.
 template <class T>
 constexpr long double tolerance(bool moderate) {
   if constexpr (std::is_same_v<T, float>) return 1e-6L;
   return moderate ? 1e-14L : 1e-13L;
 }
 
-/// The same of a softmax before it is rounded to a half type, where that is more: a fiftieth of
-/// half an ulp of half_t at most.
+/// The bound of the relative error of softmax before the result is rounded to a half type. It is
+/// used if it is larger than tolerance(). It is at most a fiftieth of half an ulp of half_t.
 inline constexpr long double tolerance_before_rounding = 1e-5L;
 
-/// The same for one chain of `count` additions in T (LogSumExpState::update one by one), whose
-/// rounding grows with its length.
+/// The bound for one chain of `count` additions in T (LogSumExpState::update, entry by entry). Its
+/// rounding error grows with the number of additions.
 template <class T>
 long double sequential_tolerance(std::size_t count);
 
-/// A binary floating-point format that results are rounded to after all.
+/// A binary floating-point format to which results are rounded at the end.
 struct Format {
   int digits;
-  int min_exponent;  // of the normal numbers
+  int min_exponent;  // smallest exponent of the normal numbers
   long double largest;
 
-  /// Half the distance of the numbers of the format around a value.
+  /// Half the distance between neighbouring numbers of the format around a value.
   long double half_ulp(long double value) const;
 };
 
-/// Whether `got` is as good an answer as is promised where `expected` is the true one. A format
-/// adds half an ulp.
+/// Returns whether `got` is as accurate as promised if `expected` is the true result. With a
+/// format, half an ulp of the format is added to the bound.
 template <class T>
 bool is_accurate(Function function, T got, long double expected, long double tolerance,
                  const std::optional<Format>& format = {});
 
-/// `got` (an entry for each of x, or one a row for logsumexp, row after row) against `expected`,
-/// within tolerance(), or within `at_least` where that is more.
+/// Compares `got` with `expected`. `got` holds the rows one after the other: one value per entry of
+/// x, or one value per row for logsumexp. The bound is tolerance(), or `at_least` if that is
+/// larger.
 template <class T>
 ::testing::AssertionResult is_accurate(Function function, const Rows<T>& x,
                                        const Expected& expected, const std::vector<T>& got,

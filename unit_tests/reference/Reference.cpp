@@ -13,7 +13,8 @@ constexpr long double not_a_number = std::numeric_limits<long double>::quiet_NaN
 
 using Row = std::vector<long double>;
 
-/// v = scale * x with scale and the product rounded to T; a scale of 0 is the limit from above.
+/// Returns v = scale * x with scale and product rounded to T. A scale of 0 means the limit from
+/// above.
 template <class T>
 T scaled(T entry, T scale) {
   if (scale != T(0)) return scale * entry;
@@ -43,7 +44,7 @@ void append(Expected& expected, std::size_t columns, long double softmax, long d
   expected.moderate.push_back(true);
 }
 
-/// A row whose maximum is finite.
+/// Appends the results of a row whose maximum is finite.
 void append_ordinary_row(Expected& expected, const Row& v, long double max) {
   long double sum = 0;
   const auto first = expected.softmax.size();

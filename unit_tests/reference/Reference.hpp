@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_TEST_REFERENCE_HPP
 
 /// \file
-/// The definition of the operations, in long double and simple loops. Knows rows of columns only;
-/// tensors are brought to that form by the caller.
+/// The definition of the operations, computed in long double with simple loops. It takes rows x
+/// columns only; the caller converts tensors to that form.
 
 #include <KokkosSoftmax_Options.hpp>
 #include <cstddef>
@@ -26,20 +26,21 @@ struct Rows {
   std::size_t count = 0;
   std::size_t columns = 0;
   std::vector<T> values;
-  std::vector<std::string> names = {};  // what each row is, for messages; may be empty
+  std::vector<std::string> names = {};  // a name per row for messages; can be empty
 };
 
-/// What the functions should give for all rows.
+/// The expected results of the functions for all rows.
 struct Expected {
-  std::vector<long double> softmax;      // an entry for each of x
-  std::vector<long double> log_softmax;  // an entry for each of x
-  std::vector<long double> logsumexp;    // an entry a row
-  std::vector<char> moderate;            // a row: the tighter accuracy bound holds for it
+  std::vector<long double> softmax;      // one value per entry of x
+  std::vector<long double> log_softmax;  // one value per entry of x
+  std::vector<long double> logsumexp;    // one value per row
+  std::vector<char> moderate;            // per row: whether the tighter accuracy bound holds
 
   const std::vector<long double>& of(Function function) const;
 };
 
-/// The functions of v = scale * x, scale and product rounded to T; 0 as the limit from above.
+/// Computes the functions of v = scale * x with scale and product rounded to T. A scale of 0 means
+/// the limit from above.
 template <class T>
 Expected reference(const Rows<T>& x, double scale = 1.0, EmptyRows empty_rows = EmptyRows::nan);
 

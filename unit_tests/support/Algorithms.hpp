@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_TEST_ALGORITHMS_HPP
 
 /// \file
-/// Every algorithm, forced. An algorithm may refuse a shape by std::invalid_argument, but not one
-/// of those that must_serve() lists.
+/// Tests that force each algorithm. An algorithm may refuse a shape by throwing
+/// std::invalid_argument, except the shapes for which must_serve() returns true.
 
 #include <stdexcept>
 #include <string>
@@ -19,8 +19,8 @@ inline constexpr Algorithm all_algorithms[] = {
     Algorithm::split_online,  Algorithm::cluster,  Algorithm::column,
     Algorithm::split_column,  Algorithm::host};
 
-/// The least that each algorithm serves: dense matrices whose rows are contiguous or, for
-/// `strided`, whose columns are.
+/// The shapes that each algorithm must accept at least: dense matrices whose rows are contiguous,
+/// or with `strided`, whose columns are contiguous.
 template <class C>
 bool must_serve(Algorithm algorithm, Function function, std::size_t columns, bool strided) {
   constexpr bool on_host = is_host_space<typename C::exec>;
@@ -56,7 +56,7 @@ bool must_serve(Algorithm algorithm, Function function, std::size_t columns, boo
   return false;
 }
 
-/// Whether `call` isn't refused. A refusal has to name the algorithm.
+/// Returns false if `call` throws std::invalid_argument. The message must then name the algorithm.
 template <class Call>
 bool is_served(Algorithm algorithm, const Call& call) {
   try {
@@ -69,14 +69,15 @@ bool is_served(Algorithm algorithm, const Call& call) {
   }
 }
 
-/// Whether the algorithm serves the case; if it does, the result must be right. A matrix of C's
-/// layout.
+/// Returns whether the algorithm accepts the case, a matrix of the layout of C. If it does, the
+/// result must be right.
 template <class C>
 bool serves(const Case& c, const Rows<typename C::value>& rows, const Expected& expected) {
   return is_served(c.options.algorithm, [&] { EXPECT_TRUE(check_matrix<C>(c, rows, expected)); });
 }
 
-/// The same with y = x for contiguous rows. An algorithm that must serve them may not refuse.
+/// Checks the call with y = x for contiguous rows. An algorithm that must serve these rows must not
+/// refuse the call.
 template <class C>
 void expect_served_in_place(const Case& c, const Rows<typename C::value>& rows,
                             const Expected& expected) {
@@ -89,7 +90,7 @@ void expect_served_in_place(const Case& c, const Rows<typename C::value>& rows,
   }
 }
 
-/// Each algorithm, function and axis.
+/// Checks each algorithm with each function and each axis.
 template <class C>
 void expect_algorithms_right(const Rows<typename C::value>& rows, const Expected& expected,
                              Options options) {

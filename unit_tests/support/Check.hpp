@@ -3,7 +3,8 @@
 #define KOKKOSSOFTMAX_TEST_CHECK_HPP
 
 /// \file
-/// One call of the library, checked in every respect.
+/// One call of the library with all of its checks: the values, the memory beside the output, and
+/// the memory of the input.
 
 #include <gtest/gtest.h>
 
@@ -29,15 +30,15 @@ void call(Function function, const Exec& exec, const X& x, const Y& y, const Opt
     log_softmax(exec, x, y, options);
 }
 
-/// What to call, on tensors of which extents.
+/// The function to call, and the extents of its tensors.
 struct Case {
   Function function = Function::softmax;
   Extents extents = {};
   Options options = {};
-  std::size_t x_offset = 0;  // of the first element from an aligned address, in elements
+  std::size_t x_offset = 0;  // elements between an aligned address and the first element
   std::size_t y_offset = 0;
 
-  /// The extents of a function's output.
+  /// The extents of the output of the function.
   Extents y_extents() const {
     return function == Function::logsumexp ? without_axis(extents, options.axis) : extents;
   }
@@ -51,14 +52,15 @@ inline std::ostream& operator<<(std::ostream& out, const Case& c) {
              << c.y_offset;
 }
 
-/// Two results, both necessary.
+/// Combines a result with a condition; both must hold.
 inline ::testing::AssertionResult both(::testing::AssertionResult result, bool condition,
                                        const char* otherwise) {
   if (condition) return result;
   return ::testing::AssertionFailure() << result.message() << "\n  " << otherwise;
 }
 
-/// What results of a type are rounded to, where that is another one than they are computed in.
+/// The format that results of a type are rounded to, if it differs from the type of the
+/// computation.
 template <class Y>
 constexpr std::optional<Format> format_of() {
   if (sizeof(Y) > 2) return {};
@@ -66,7 +68,7 @@ constexpr std::optional<Format> format_of() {
   return Format{8, -126, 0x1.fep127L};
 }
 
-/// Checks what a call left in y.
+/// Checks the contents of y after a call.
 template <class T, class Y, class Exec>
 ::testing::AssertionResult check_output(const Case& c, const Rows<T>& rows,
                                         const Expected& expected, const Field<Y, Exec>& y) {
@@ -79,7 +81,8 @@ template <class T, class Y, class Exec>
   return result;
 }
 
-/// Calls the function on `rows`, laid along the axis of tensors of layouts LX and LY.
+/// Calls the function on tensors of layouts LX and LY whose rows along the axis are `rows`, and
+/// checks the result.
 template <class V, class LX, class LY, int rank, class T, class Exec>
 ::testing::AssertionResult check_as(const Exec& exec, const Case& c, const Rows<T>& rows,
                                     const Expected& expected) {
@@ -96,7 +99,7 @@ template <class V, class LX, class LY, int rank, class T, class Exec>
   return both(check_output(c, rows, expected, y), x.is_unchanged(), "x was written");
 }
 
-/// The same in the type of `rows`.
+/// The same for x and y of the type of `rows`.
 template <class LX, class LY, int rank, class T, class Exec>
 ::testing::AssertionResult check(const Exec& exec, const Case& c, const Rows<T>& rows,
                                  const Expected& expected) {
@@ -115,8 +118,8 @@ template <class L, int rank, class X = void, class T, class Exec>
   return check_output(c, rows, expected, x);
 }
 
-/// Matrices of a configuration's layout; M and N are the rows and their columns, whichever the
-/// axis.
+/// The same for matrices of the layout of a configuration. The matrix gets the extents that fit
+/// `rows` and the axis.
 template <class C>
 ::testing::AssertionResult check_matrix(Case c, const Rows<typename C::value>& rows,
                                         const Expected& expected,

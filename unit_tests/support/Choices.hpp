@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_TEST_CHOICES_HPP
 
 /// \file
-/// Schedules that are compiled, launched whatever the rule takes them for.
+/// Launches any compiled schedule, regardless of the shapes for which the rule chooses it.
 
 #include <dispatch/Compiled.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
@@ -17,8 +17,8 @@ inline constexpr Function function_of =
     : operation == KokkosSoftmax::Impl::Operation::log_softmax ? Function::log_softmax
                                                                : Function::logsumexp;
 
-/// Launches a choice on `rows`, laid along the axis of LayoutRight tensors, and checks what it
-/// writes; nothing where the choice doesn't serve. With `in_place` y is x.
+/// Launches a choice on LayoutRight tensors whose rows along the axis are `rows`, and checks the
+/// output. Returns no result if the choice does not serve the problem. With `in_place` y is x.
 template <KokkosSoftmax::Impl::Operation operation, class V, int rank, class Exec>
 std::optional<::testing::AssertionResult> check_choice(const Exec& exec, Case c,
                                                        const KokkosSoftmax::Impl::Choice& choice,

@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_TEST_CONFIG_HPP
 
 /// \file
-/// The types that suites are repeated over: execution spaces, value types, layouts.
+/// The types over which suites are repeated: execution spaces, value types and layouts.
 
 #include <gtest/gtest.h>
 
@@ -76,13 +76,13 @@ struct OverSpaces<TypeList<Exec...>> {
                Config<Exec, T, Kokkos::LayoutStride>>...>::type;
 };
 
-/// Enabled spaces x {double, float}, and the same x {Right, Left, Stride}.
+/// Enabled spaces x {double, float}, and enabled spaces x {double, float} x {Right, Left, Stride}.
 using ValueConfigs = OverSpaces<EnabledSpaces>::values::types;
 using LayoutConfigs = Concatenated<OverSpaces<EnabledSpaces>::layouts_of<double>,
                                    OverSpaces<EnabledSpaces>::layouts_of<float>>::type::types;
 
-/// Enabled spaces x pairs with half types, and the same x {Right, Left, Stride}. There are none in
-/// a build where Kokkos' half types are float.
+/// Enabled spaces x pairs of value types with half types x layouts. A build in which Kokkos' half
+/// types are float has none of these.
 #if !KOKKOS_HALF_T_IS_FLOAT || !KOKKOS_BHALF_T_IS_FLOAT
 #define KOKKOSSOFTMAX_TEST_HALF_TYPES
 template <class Exec, class L>
@@ -106,7 +106,7 @@ using HalfConfigs =
     typename Concatenated<decltype(half_configs<L>(EnabledSpaces{}))...>::type::types;
 #endif
 
-/// ValueConfigs, and pairs with half types where there are some.
+/// ValueConfigs, and the pairs with half types if there are any.
 #ifdef KOKKOSSOFTMAX_TEST_HALF_TYPES
 using AllValueConfigs =
     Concatenated<OverSpaces<EnabledSpaces>::values,
@@ -115,13 +115,14 @@ using AllValueConfigs =
 using AllValueConfigs = ValueConfigs;
 #endif
 
-/// Spaces whose memory is the host's, on which Algorithm::host runs.
+/// Whether the memory of an execution space is that of the host. Algorithm::host runs on these
+/// spaces.
 template <class Exec>
 inline constexpr bool is_host_space =
     std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
 
-/// Names a suite "Shapes/Serial_double_Right" (a plain number would say nothing); CTest's filters
-/// rely on the space's name.
+/// Gives suites names like "Shapes/Serial_double_Right" in place of GoogleTest's numbers. The
+/// filters of CTest use the name of the space.
 struct ConfigName {
   template <class C>
   static std::string GetName(int) {

@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_TEST_CUDASTREAMS_HPP
 
 /// \file
-/// Streams, graphs and devices of CUDA, for tests of what runs where.
+/// CUDA streams and graphs, for tests of where calls run.
 
 #include <Kokkos_Core.hpp>
 
@@ -18,14 +18,14 @@ inline void expect_cuda(cudaError_t error) {
   if (error != cudaSuccess) throw std::runtime_error(cudaGetErrorString(error));
 }
 
-/// A stream of the test's own, and an instance on it.
+/// A stream that belongs to the test, and an execution space instance on it.
 class StreamInstance {
  public:
   explicit StreamInstance(unsigned flags = cudaStreamNonBlocking)
       : m_stream(make_stream(flags)), m_exec(m_stream) {}
   ~StreamInstance() {
     m_exec.fence();
-    m_exec = Kokkos::Cuda{};  // before its stream
+    m_exec = Kokkos::Cuda{};  // the instance must be released before its stream is destroyed
     cudaStreamDestroy(m_stream);
   }
   StreamInstance(const StreamInstance&) = delete;
@@ -45,7 +45,7 @@ class StreamInstance {
   Kokkos::Cuda m_exec;
 };
 
-/// What `body` enqueues on a stream, as a graph that can be launched.
+/// The work that `body` enqueues on a stream, as a graph that can be launched.
 class CapturedGraph {
  public:
   template <class Body>

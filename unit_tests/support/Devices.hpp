@@ -6,7 +6,7 @@
 
 namespace KokkosSoftmax::Test {
 
-/// Whether Algorithm::cluster is there: on CUDA from compute capability 9.0 on.
+/// Whether Algorithm::cluster is available: on CUDA with compute capability 9.0 or later.
 template <class Exec>
 bool has_clusters([[maybe_unused]] const Exec& exec) {
 #if defined(KOKKOS_ENABLE_CUDA)

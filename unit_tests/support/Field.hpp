@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_TEST_FIELD_HPP
 
 /// \file
-/// Device memory for one tensor that notices reads and writes beside the tensor's elements.
+/// Device memory for one tensor that detects reads and writes beside the elements of the tensor.
 
 #include <gtest/gtest.h>
 
@@ -18,7 +18,7 @@
 
 namespace KokkosSoftmax::Test {
 
-/// Equal to the last bit, NaN and the sign of zero included.
+/// Compares all bits, including those of NaN and the sign of zero.
 template <class T>
 bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0;
@@ -26,7 +26,7 @@ bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
 
 namespace Impl {
 
-/// The data type of a View of a rank: T, T*, T**, ...
+/// The data type of a View of the given rank: T, T*, T**, ...
 template <class T, int rank>
 struct DataType {
   using type = typename DataType<T, rank - 1>::type*;
@@ -49,13 +49,14 @@ Layout make_layout(const Placement& placement) {
 
 }  // namespace Impl
 
-/// What stands in an output before a call. No function of a test gives this value.
+/// The value of all entries of an output before a call. No function gives this value in a test.
 template <class T>
 inline const T poison = static_cast<T>(-12345.678);
 
-/// A tensor with a guard zone before and after it and whatever gaps its strides leave. Of an input
-/// the gaps are NaN, so that what reads them gives NaN; of an output everything is poison, so that
-/// what isn't written stays wrong and what shouldn't be written shows.
+/// A tensor with a guard zone before it and after it, and with the gaps that its strides leave. In
+/// an input, guard zones and gaps hold NaN: a kernel that reads them gives NaN. In an output,
+/// everything holds poison: an element that is not written is wrong, and a write to any other place
+/// is detected.
 template <class T, class Exec>
 class Field {
  public:
@@ -69,13 +70,13 @@ class Field {
     access(std::vector<T>{}, poison<T>);
   }
 
-  /// `values` in order, last axis fastest.
+  /// Sets the elements to `values`, given with the last axis fastest.
   template <class Value>
   void assign(const std::vector<Value>& values) {
     access(values, static_cast<T>(std::numeric_limits<Value>::quiet_NaN()));
   }
 
-  /// The values now, in the same order. The caller has fenced.
+  /// Returns the elements in the same order. The caller must have fenced.
   template <class Value = T>
   std::vector<Value> read() const {
     const std::vector<T> image = read_image();
@@ -86,10 +87,10 @@ class Field {
     return values;
   }
 
-  /// Whether every bit is as assigned: nothing was written at all.
+  /// Whether all bits are as assigned, so that nothing was written.
   bool is_unchanged() const { return same_bits(read_image(), m_image); }
 
-  /// Whether every bit beside the elements is as assigned.
+  /// Whether all bits beside the elements are as assigned.
   bool gaps_are_unchanged() const {
     std::vector<T> image = read_image();
     for (const std::size_t address : m_addresses)
@@ -100,7 +101,7 @@ class Field {
   template <class Layout, int rank, class Value = T>
   auto view() const {
     using Traits = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
-    if constexpr (rank == 0)  // Kokkos 4.7 can't make a LayoutStride of it
+    if constexpr (rank == 0)  // Kokkos 4.7 can't make a LayoutStride of rank 0
       return Kokkos::View<Value, Device, Traits>(data());
     else
       return Kokkos::View<typename Impl::DataType<Value, rank>::type, Layout, Device, Traits>(
@@ -130,7 +131,7 @@ class Field {
 
   Placement m_placement;
   std::vector<std::size_t> m_addresses;
-  std::vector<T> m_image;  // what the memory held after the last assignment
+  std::vector<T> m_image;  // the contents of the memory after the last assignment
   Memory<Device> m_memory;
 };
 

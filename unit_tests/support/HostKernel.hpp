@@ -3,14 +3,14 @@
 #define KOKKOSSOFTMAX_TEST_HOSTKERNEL_HPP
 
 /// \file
-/// A kernel that the library compiles for GPUs alone, run on the host: teams of one thread.
+/// Runs a kernel on the host that the library compiles only for GPUs. Its teams have one thread.
 
 #include <impl/KokkosSoftmax_Arguments.hpp>
 #include <support/Check.hpp>
 
 namespace KokkosSoftmax::Test {
 
-/// Runs make_kernel(problem) with a team for each of `rows`, and checks what it writes.
+/// Runs make_kernel(problem) with one team per row of `rows`, and checks the output.
 template <class V, class MakeKernel>
 ::testing::AssertionResult check_on_host(Case c, const RowsFor<typename V::X>& rows,
                                          std::size_t scratch_bytes, const MakeKernel& make_kernel) {

@@ -3,15 +3,15 @@
 #define KOKKOSSOFTMAX_TEST_INSTANCES_HPP
 
 /// \file
-/// Execution space instances beside the default one, and calls on several of them at once.
+/// Execution space instances other than the default one, and calls on several of them.
 
 #include <support/Check.hpp>
 #include <vector>
 
 namespace KokkosSoftmax::Test {
 
-/// As many instances as can be had, one or two, each different from `exec` (a pool of one thread
-/// can't be divided).
+/// Returns two instances that differ from `exec`, or one if `exec` has a single thread, whose pool
+/// can't be divided.
 template <class Exec>
 std::vector<Exec> other_instances(const Exec& exec) {
   if (exec.concurrency() >= 2 || Kokkos::Tools::Experimental::DeviceTypeTraits<Exec>::id ==
@@ -20,14 +20,15 @@ std::vector<Exec> other_instances(const Exec& exec) {
   return Kokkos::Experimental::partition_space(exec, std::vector<int>{1});
 }
 
-/// So many instances of a GPU that what they run can't all be resident at one time.
+/// Returns so many instances of a GPU that the teams of all their kernels can't be resident at one
+/// time.
 template <class Exec>
 std::vector<Exec> many_instances() {
   return Kokkos::Experimental::partition_space(Exec{}, std::vector<int>(24, 1));
 }
 
-/// Softmax of `count` rows of `columns` entries on each instance in turn, `calls` times, without a
-/// fence in between; every instance has an output of its own.
+/// Calls softmax of `count` rows of `columns` entries on each instance in turn, `calls` times,
+/// without a fence between the calls, and checks the results. Each instance has its own output.
 template <class T, class Exec>
 void expect_right_on(const std::vector<Exec>& instances, int calls, std::size_t count,
                      std::size_t columns, const Options& options) {

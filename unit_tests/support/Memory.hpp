@@ -7,15 +7,16 @@
 
 namespace KokkosSoftmax::Test {
 
-/// Bytes in a device's memory, and copies from and to the host's. Of no value type, and compiled in
-/// Memory.cpp alone: Kokkos' copies of Views took a quarter of the time to compile a test.
+/// Bytes in the memory of a device, with copies from and to the memory of the host. The class has
+/// no value type and is compiled only in Memory.cpp, because Kokkos' copies of Views took a quarter
+/// of the compile time of a test.
 template <class Device>
 class Memory {
  public:
   explicit Memory(std::size_t bytes);
 
   unsigned char* data() const { return m_bytes.data(); }
-  void assign(const void* bytes) const;  // as many as there are
+  void assign(const void* bytes) const;  // copies as many bytes as the memory has
   void read(void* bytes) const;
 
  private:

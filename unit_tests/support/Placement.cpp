@@ -6,7 +6,7 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-/// Calls body(row, column, i) with the index i, last axis fastest, of every element.
+/// Calls body(row, column, i) for every element, where i is its index with the last axis fastest.
 template <class Body>
 void for_each_of_rows(const Extents& extents, int axis, const Body& body) {
   const std::size_t a = axis_index(extents, axis);

@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_TEST_PLACEMENT_HPP
 
 /// \file
-/// Where the elements of a tensor lie in memory, and how its values are cut into rows.
+/// The positions of the elements of a tensor in memory, and the conversion of tensors to rows.
 
 #include <Kokkos_Core.hpp>
 #include <cstddef>
@@ -17,18 +17,18 @@ using Extents = std::vector<std::size_t>;
 struct Placement {
   Extents extents;
   Extents strides;         // in elements
-  std::size_t offset = 0;  // of the first element, in elements
+  std::size_t offset = 0;  // position of the first element, in elements
 
-  /// From the first element to the end of the last one.
+  /// The distance from the first element to the end of the last one, in elements.
   std::size_t span() const;
-  /// Of each element from the first one, last axis fastest.
+  /// The distance of each element from the first one, in elements, with the last axis fastest.
   std::vector<std::size_t> addresses() const;
 };
 
 Placement place_right(const Extents& extents);
 Placement place_left(const Extents& extents);
-/// The middle axis fastest, two elements apart, and with gaps after each axis: neither Right nor
-/// Left, and no axis is contiguous.
+/// A placement that is neither Right nor Left and has no contiguous axis: the middle axis is the
+/// fastest with a stride of two elements, and there are gaps after each axis.
 Placement place_strided(const Extents& extents);
 
 template <class Layout>
@@ -36,12 +36,12 @@ Placement place(const Extents& extents, std::size_t offset = 0);
 
 std::size_t product(const Extents& extents);
 
-/// `axis` in [0, rank).
+/// Returns `axis` as an index in [0, rank).
 std::size_t axis_index(const Extents& extents, int axis);
 Extents without_axis(const Extents& extents, int axis);
 
-/// Rows of columns as a tensor of these extents (values in order, last axis fastest) whose rows lie
-/// along `axis`; and back.
+/// Converts rows to a tensor of the given extents whose rows lie along `axis`, and back. The values
+/// of a tensor are given with the last axis fastest.
 template <class T>
 std::vector<T> rows_to_tensor(const std::vector<T>& rows, const Extents& extents, int axis);
 template <class T>

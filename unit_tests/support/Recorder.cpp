@@ -6,7 +6,7 @@ namespace {
 
 namespace Tools = Kokkos::Tools::Experimental;
 
-Events* current = nullptr;  // the callbacks are plain functions
+Events* current = nullptr;  // global, because the callbacks are functions without state
 
 void begin_kernel(const char* label, std::uint32_t device, std::uint64_t*) {
   current->kernels.push_back({label, device});
@@ -15,7 +15,8 @@ void begin_kernel(const char* label, std::uint32_t device, std::uint64_t*) {
 void push_region(const char* label) { current->regions.push_back(label); }
 
 void begin_fence(const char* label, std::uint32_t, std::uint64_t*) {
-  // Kokkos fences before each callback for the tool's sake, and Kokkos::Threads in each launch.
+  // Not fences of the library: Kokkos fences before each callback so that tools get correct times,
+  // and Kokkos::Threads fences in each launch.
   const std::string name = label;
   if (name.find("Tool Fence") != std::string::npos) return;
   if (name.find("Kokkos::ThreadsInternal::fence") != std::string::npos) return;
@@ -23,7 +24,8 @@ void begin_fence(const char* label, std::uint32_t, std::uint64_t*) {
 }
 
 void allocate(Kokkos_Profiling_SpaceHandle, const char* label, const void*, std::uint64_t bytes) {
-  // Kokkos 4 reports the zero bytes of level-1 scratch of a team kernel at every launch on CUDA.
+  // On CUDA, Kokkos 4 reports an allocation of 0 bytes of level-1 scratch at each launch of a team
+  // kernel.
   if (bytes > 0) current->allocations.push_back(label);
 }
 

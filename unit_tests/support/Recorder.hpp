@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_TEST_RECORDER_HPP
 
 /// \file
-/// What Kokkos does during a call, told by the callbacks that it has for profiling tools.
+/// Records what Kokkos does during a call, with Kokkos' callbacks for profiling tools.
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>
@@ -24,7 +24,8 @@ struct Events {
   std::vector<std::string> copies;
 };
 
-/// From construction to destruction, Kokkos' events; one at a time.
+/// Records the events of Kokkos from its construction to its destruction. Only one Recorder can
+/// exist at a time.
 class Recorder {
  public:
   explicit Recorder(Events& events);

@@ -24,9 +24,9 @@ struct Values {
   static constexpr T denormal = Limits::denorm_min();
   static constexpr T huge = is_double ? T(1e300) : T(1e38);
   static constexpr int exponent = is_double ? 300 : 38;
-  /// exp() of minus this is around the smallest normal number.
+  /// exp(-vanishing) is close to the smallest normal number.
   static constexpr T vanishing = is_double ? T(708) : T(87);
-  /// Adding a few steps to it is exact.
+  /// offset + k * step is exact for small k.
   static constexpr T offset = T(1e7);
   static constexpr T step = is_double ? T(0.0625) : T(1);
 };
@@ -69,7 +69,7 @@ class RowList {
     ++m_rows.count;
   }
 
-  /// `special` in one column among `others`.
+  /// Adds a row with `special` in one column and `others` in all other columns.
   void add_one(const char* name, std::size_t column, T special, T others) {
     add(name, [=](std::size_t i) { return i == column ? special : others; });
   }
@@ -143,7 +143,8 @@ void add_extreme_rows(RowList<X>& list, std::size_t columns) {
   list.add("probabilities around the smallest normal number", [](std::size_t i) {
     return i == 0 ? T(0) : -V::vanishing + 10 - T(0.25) * static_cast<T>(i % 80);
   });
-  // a maximum that is no number of few bits, to which a kernel may round what it subtracts
+  // A kernel can round the value that it subtracts to a number of few bits. The maximum of this row
+  // is not such a number.
   list.add("probabilities just above the smallest normal number", [](std::size_t i) {
     constexpr T max = T(0.0015);
     const T last = max + std::log(std::numeric_limits<T>::min());
@@ -162,7 +163,7 @@ void add_extreme_rows(RowList<X>& list, std::size_t columns) {
   });
 }
 
-/// base + rise * column / columns
+/// Adds the row base + rise * column / columns.
 template <class X>
 void add_ramp(RowList<X>& list, std::size_t columns, const char* name, double base, double rise) {
   using T = typename Values<X>::T;

@@ -3,9 +3,9 @@
 #define KOKKOSSOFTMAX_TEST_THREADTEAMS_HPP
 
 /// \file
-/// Teams as GPUs have them on the host: all teams of a league run at one time, and each lane of
-/// each thread of a team is a std::thread. A test says when a team starts and when it goes on,
-/// which it can't do on a GPU.
+/// Emulates teams of a GPU on the host: all teams of a league run at the same time, and each lane
+/// of each thread of a team is a std::thread. A test can control when a team starts and when it
+/// continues, which is impossible on a GPU.
 
 #include <Kokkos_Core.hpp>
 #include <array>
@@ -19,19 +19,20 @@
 
 namespace KokkosSoftmax::Test {
 
-/// Where a test stops teams. Each function is called by all lanes of team `rank`, and may wait.
+/// The points at which a test can stop teams. Each function is called by all lanes of team `rank`,
+/// and can wait.
 struct TeamGates {
   std::function<void(int rank)> before_start = [](int) {};
   std::function<void(int rank)> before_first_barrier = [](int) {};
 };
 
-/// Waits until `condition` holds, and leaves the core to other threads meanwhile.
+/// Waits until `condition` holds, and yields the core to other threads while it waits.
 template <class Condition>
 void wait_until(const Condition& condition) {
   while (!condition()) std::this_thread::yield();
 }
 
-/// What the lanes of a team share.
+/// The data that the lanes of a team share.
 class ThreadTeam {
  public:
   ThreadTeam(int rank, int threads, int lanes, std::size_t scratch_bytes, const TeamGates& gates)
@@ -50,7 +51,7 @@ class ThreadTeam {
   std::vector<std::max_align_t> scratch;
   std::barrier<> barrier;
   std::deque<std::barrier<>> vector_barriers;    // one per thread of the team
-  std::vector<std::array<std::byte, 16>> shown;  // a value of each lane
+  std::vector<std::array<std::byte, 16>> shown;  // the value that each lane exchanges
 };
 
 /// One lane of one thread of a team: the member type of the execution space ThreadTeams.
@@ -74,7 +75,8 @@ class LaneMember {
 
   KOKKOS_INLINE_FUNCTION void team_barrier() const { KOKKOS_IF_ON_HOST((wait_for_team();)) }
 
-  /// The value that the lane `distance` away brings; all lanes of the vector come here together.
+  /// Returns the value of the lane whose number is that of this lane xor `distance`. All lanes of
+  /// the vector must call it.
   template <class T>
   KOKKOS_INLINE_FUNCTION T shuffle_xor(T value, [[maybe_unused]] int distance) const {
     KOKKOS_IF_ON_HOST((value = exchange(value, m_lane ^ distance);))
@@ -107,7 +109,7 @@ class LaneMember {
   mutable bool m_has_met_barrier = false;
 };
 
-// In place of those in src/team/Lanes.hpp, which ask the backend.
+// These functions replace those of src/team/Lanes.hpp, which depend on the backend.
 template <int lanes>
 KOKKOS_INLINE_FUNCTION int lane_number(const LaneMember& member) {
   return member.lane();
@@ -120,12 +122,12 @@ KOKKOS_INLINE_FUNCTION T combine_over_lanes(const LaneMember& member, T value,
   return value;
 }
 
-/// Stands for the execution space in the types of kernels.
+/// Takes the place of the execution space in the types of kernels.
 struct ThreadTeams {
   using scratch_memory_space = LaneMember::scratch_memory_space;
 };
 
-/// Runs the kernel with a league of so many teams, and waits for its end.
+/// Runs the kernel with a league of `teams` teams, and waits until it has finished.
 template <class Kernel>
 void run_teams(const Kernel& kernel, int teams, int threads, int lanes, std::size_t scratch_bytes,
                const TeamGates& gates = {}) {
@@ -145,7 +147,7 @@ void run_teams(const Kernel& kernel, int teams, int threads, int lanes, std::siz
 
 }  // namespace KokkosSoftmax::Test
 
-/// Kernels take the type of their teams' members from here.
+/// Kernels get the type of their team members from this policy.
 template <>
 class Kokkos::TeamPolicy<KokkosSoftmax::Test::ThreadTeams> {
  public:

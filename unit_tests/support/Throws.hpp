@@ -11,7 +11,7 @@
 
 namespace KokkosSoftmax::Test {
 
-/// Whether `body` throws std::invalid_argument with all of `parts` in its message.
+/// Succeeds if `body` throws std::invalid_argument with a message that contains all of `parts`.
 template <class Body>
 ::testing::AssertionResult throws_with(std::initializer_list<std::string> parts, const Body& body) {
   try {

@@ -39,7 +39,7 @@ void Watchdog::watch() {
   if (m_ended.wait_for(lock, m_limit, [this] { return m_has_ended; })) return;
   std::cerr << "[  FAILED  ] " << m_test << " (it hangs: no end after " << m_limit.count()
             << " s; the process ends here)" << std::endl;
-  std::_Exit(EXIT_FAILURE);  // nothing that waits for a kernel or a thread
+  std::_Exit(EXIT_FAILURE);  // does not wait for a kernel or a thread
 }
 
 }  // namespace KokkosSoftmax::Test

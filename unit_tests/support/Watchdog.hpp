@@ -3,7 +3,8 @@
 #define KOKKOSSOFTMAX_TEST_WATCHDOG_HPP
 
 /// \file
-/// A time limit for tests that hang if what they test is broken: a hang fails and has a name.
+/// A time limit for tests that hang if the tested code is broken. A test that hangs fails, and its
+/// name is printed.
 
 #include <chrono>
 #include <condition_variable>
@@ -13,10 +14,10 @@
 
 namespace KokkosSoftmax::Test {
 
-/// Ends the process with the name of the running test if it lives longer than the limit. The test
-/// can't be stopped alone: a thread or a kernel that waits for ever doesn't return. As a member of
-/// a fixture it limits each test. The environment variable KOKKOSSOFTMAX_TEST_SLOWDOWN multiplies
-/// all limits, for tools under which a test takes longer.
+/// If a Watchdog exists longer than the limit, it prints the name of the running test and ends the
+/// process. It can't end the test alone, because a thread or a kernel that waits for ever does not
+/// return. As a member of a fixture it limits the time of each test. The environment variable
+/// KOKKOSSOFTMAX_TEST_SLOWDOWN multiplies all limits, for tools under which tests take longer.
 class Watchdog {
  public:
   explicit Watchdog(std::chrono::seconds limit);
@@ -32,7 +33,7 @@ class Watchdog {
   std::mutex m_mutex;
   std::condition_variable m_ended;
   bool m_has_ended = false;
-  std::thread m_thread;  // the last member: it uses the others
+  std::thread m_thread;  // must be the last member, because it uses the others
 };
 
 }  // namespace KokkosSoftmax::Test
