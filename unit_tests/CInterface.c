@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// kokkossoftmax.h from C99, in a process that has no Kokkos of its own: softmax and logsumexp on
-// the host, and the library's life from before initialization to after finalization.
+// Tests kokkossoftmax.h from C99, in a process that does not use Kokkos itself: softmax and
+// logsumexp on the host, and all functions before the initialization and after the finalization.
 
 #include <kokkossoftmax.h>
 #include <math.h>

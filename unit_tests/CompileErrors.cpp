@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Calls that must not compile, each for another reason: check_compile_errors.cmake looks for the
-// sentences of the static_asserts. Without KOKKOSSOFTMAX_TEST_WRONG_CALLS the file compiles, which
-// shows that nothing else in it is wrong.
+// Calls that must not compile, each for a different reason. check_compile_errors.cmake looks for
+// the sentences of the static_asserts in the output of the compiler. Without
+// KOKKOSSOFTMAX_TEST_WRONG_CALLS the file must compile, which shows that the errors come from these
+// calls.
 
 #include <KokkosSoftmax.hpp>
 

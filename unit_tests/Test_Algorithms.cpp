@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every algorithm, forced, on every execution space, on all shapes that it can serve.
+// Forces every algorithm on every execution space, on all shapes that it can serve.
 
 #include <support/Algorithms.hpp>
 
@@ -65,7 +65,8 @@ TYPED_TEST(Algorithms, InPlace) {
       }
 }
 
-/// Little of everything, for tools under which a test takes a hundred times as long.
+/// Every algorithm, function, type and axis on a few small shapes, for tools under which a test
+/// takes a hundred times as long.
 template <class C>
 class Reduced : public Algorithms<C> {};
 TYPED_TEST_SUITE(Reduced, ValueConfigs, ConfigName);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A share of a row in registers and scratch as clusters have it, on the host: one team of one
-// thread whose share is the whole row.
+// The segment of a row that a team of a cluster holds in registers and scratch, tested on the host
+// with one team of one thread. The segment is the whole row.
 
 #include <gtest/gtest.h>
 
@@ -36,8 +36,9 @@ class AsyncSegment : public ::testing::Test {
   using V = KokkosSoftmax::Impl::ValueTypes<T>;
   using Exec = Kokkos::DefaultHostExecutionSpace;
 
-  /// Tiles of 8 entries: rows without anything in scratch, with a part of a part there, with many.
-  /// The scales reach both exponentials that there are for half types.
+  /// Tiles of 8 entries. The rows have no entries in scratch, less than one part there (the entries
+  /// that are processed at one time), or many parts. The scales use both exponentials that half
+  /// types have.
   template <Operation operation, int width, AccessMode access>
   static void expect_right(Function function) {
     using Shape = KokkosSoftmax::Impl::Shape<1, 1, 8 / width, width, access>;
@@ -77,7 +78,7 @@ TYPED_TEST(AsyncSegment, HoldsARow) {
       Function::softmax);
   TestFixture::template expect_right<Operation::log_softmax, wide, AccessMode::guarded_vectors>(
       Function::log_softmax);
-  if constexpr (sizeof(TypeParam) > 2) {  // half types are staged in pairs alone
+  if constexpr (sizeof(TypeParam) > 2) {  // half types are staged only in pairs
     TestFixture::template expect_right<Operation::softmax, 1, AccessMode::scalar>(
         Function::softmax);
     TestFixture::template expect_right<Operation::log_softmax, 1, AccessMode::scalar>(

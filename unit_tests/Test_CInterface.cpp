@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// kokkossoftmax.h: values, and errors as status and message with nothing written. What a process
-// without Kokkos sees is in CInterface.c.
+// Tests kokkossoftmax.h: results, and errors, which give a status and a message and write nothing.
+// CInterface.c tests it in a process that does not use Kokkos itself.
 
 #include <kokkossoftmax.h>
 
@@ -96,7 +96,7 @@ class CInterface : public ::testing::Test {
   using Exec = typename C::exec;
   static constexpr int space = space_of<Exec>;
 
-  /// Calls on rows laid along the axis of tensors so placed.
+  /// Calls the function on tensors with the given placements, and checks the result.
   static ::testing::AssertionResult check(const Case& c, const Placement& x_place,
                                           const Placement& y_place, void* stream = nullptr) {
     const auto& sample = normal_sample<T>(product(without_axis(c.extents, c.options.axis)),
@@ -113,7 +113,7 @@ class CInterface : public ::testing::Test {
                 "x was written");
   }
 
-  /// Memory and tensors of a call on a 5 x 7 matrix that is to fail.
+  /// Memory and tensors of a call on a 5 x 7 matrix that must fail.
   struct Call {
     Field<T, Exec> x_field{place_right({5, 7})}, y_field{place_right({5, 7})};
     Tensor<T> x{x_field.data(), place_right({5, 7})}, y{y_field.data(), place_right({5, 7})};
@@ -212,7 +212,7 @@ TYPED_TEST(CInterface, EmptyTensors) {
                                              tensor, tensor, nullptr)));
 }
 
-// What Views are checked for too: the very same messages.
+// Arguments that are checked for Views as well give the same messages.
 TYPED_TEST(CInterface, SharedErrors) {
   typename TestFixture::Call call;
   call.options.axis = 2;
@@ -250,7 +250,7 @@ TYPED_TEST(CInterface, TensorErrors) {
   EXPECT_TRUE(is_invalid([](auto& c) { c.options.algorithm = -1; }, {"algorithm = -1"}));
 }
 
-/// The options of a caller with a later header, and what stands behind them.
+/// The options of a caller with a later header, and the memory after them.
 struct LaterOptions {
   kokkossoftmax_options known;
   unsigned char more[24];
@@ -290,7 +290,7 @@ TYPED_TEST(CInterface, OptionsOfALaterHeader) {
   EXPECT_FALSE(call.y_field.is_unchanged());
 }
 
-// No byte is written beyond the size that a caller gives.
+// No byte is written beyond the size that the caller passes.
 TYPED_TEST(CInterface, SizeOfOptions) {
   for (const std::size_t size : {std::size_t(0), std::size_t(8), sizeof(kokkossoftmax_options) - 1,
                                  std::size_t(1) << 20, ~std::size_t(0)}) {
@@ -324,7 +324,7 @@ TYPED_TEST(CInterface, MisalignedData) {
     y.y.c.data = shifted(y.y.c.data);
     EXPECT_TRUE(y.is_invalid({"softmax: y.data", "multiple of " + std::to_string(sizeof(T))}));
   }
-  // of no elements
+  // An address that is not aligned is valid if there are no elements.
   Tensor<T> empty(nullptr, place_right({0, 7}));
   empty.c.data = reinterpret_cast<void*>(1);
   EXPECT_TRUE(succeeds(kokkossoftmax_apply(KOKKOSSOFTMAX_SOFTMAX, TestFixture::space, nullptr,
@@ -426,7 +426,7 @@ TYPED_TEST(CInterface, LastErrorOfEachThread) {
   EXPECT_NE(std::strstr(kokkossoftmax_last_error(), "axis = 2"), nullptr);
 }
 
-// The test program has initialized Kokkos itself, and goes on using it.
+// The test program has initialized Kokkos itself and continues to use it.
 TYPED_TEST(CInterface, KokkosOfTheApplication) {
   EXPECT_EQ(kokkossoftmax_is_initialized(), 1);
   EXPECT_TRUE(succeeds(kokkossoftmax_initialize()));
@@ -457,7 +457,7 @@ TYPED_TEST(CInterface, CudaStreams) {
   }
 }
 
-// A stream's instance is made once.
+// The instance of a stream is made only once.
 TYPED_TEST(CInterface, CudaStreamIsKept) {
   using T = typename TypeParam::value;
   if (!std::is_same_v<typename TypeParam::exec, Kokkos::Cuda>) GTEST_SKIP() << "not CUDA";

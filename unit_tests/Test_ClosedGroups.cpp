@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The slow way of the split kernels: groups that are closed before all of their teams have started.
-// With the library's patience that hardly ever happens; here the kernels are launched without any,
-// and on GPUs also with so much that groups are complete, for plans that the library doesn't make.
+// The slow path of the split kernels: groups that are closed before all of their teams have
+// started. With the poll limit of the library this is rare. Here the kernels are launched with a
+// poll limit of 0, and on GPUs also with one so large that groups become complete, for plans that
+// the library doesn't make.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +15,7 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-/// Serial has teams of one thread alone.
+/// Whether teams can have more than one thread. Serial has only teams of one thread.
 template <class Exec>
 inline constexpr bool has_teams = true;
 #ifdef KOKKOS_ENABLE_SERIAL
@@ -38,7 +39,8 @@ class ClosedGroups : public ::testing::Test {
       is_host_space<Exec> || sizeof(T) == 8, ShapeOf<1, KokkosSoftmax::Impl::AccessMode::scalar>,
       ShapeOf<KokkosSoftmax::Impl::widest<T>, KokkosSoftmax::Impl::AccessMode::peeled_vectors>>;
 
-  /// On a host a team of two threads, where there are two: all of a panel's exchange but the lanes.
+  /// On a host, a team has two threads if the space has two. This tests the whole exchange of a
+  /// panel, except the part between lanes.
   using Strided = std::conditional_t<
       is_host_space<Exec>,
       KokkosSoftmax::Impl::Shape<has_teams<Exec> ? 2 : 1, 1, 8, 1,
@@ -50,7 +52,7 @@ class ClosedGroups : public ::testing::Test {
             class Shape>
   using KernelOf = Kernel<Exec, V, KokkosSoftmax::Impl::Operation::softmax, Shape>;
 
-  /// Of a group.
+  /// Teams per group.
   template <class K>
   static constexpr std::size_t members = is_host_space<Exec> ? K::max_members : 13;
   /// As many groups as the workspace has room for.
@@ -60,7 +62,7 @@ class ClosedGroups : public ::testing::Test {
     return std::min(60, teams / static_cast<int>(members<K>));
   }
 
-  /// Entries of a team's tile.
+  /// Entries in the tile of a team.
   template <class Shape>
   static constexpr std::size_t tile = Shape::threads* Shape::lanes* Shape::items* Shape::width;
 
@@ -113,12 +115,13 @@ class ClosedGroups : public ::testing::Test {
     EXPECT_TRUE(check_output(c, sample.rows, sample.expected, in_place ? x : y));
   }
 
-  /// A host's teams aren't all there at one time: they would wait in vain.
+  /// The poll limit of a pass. The teams of a host do not all run at one time and would poll in
+  /// vain, so their limit is always 0.
   static std::uint32_t patience_of_pass(int pass) {
     return is_host_space<Exec> || pass < 3 ? 0u : 1u << 20;
   }
 
-  /// Several times: which teams start first is chance.
+  /// Launches several times, because the order in which teams start is random.
   template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel,
             class Shape>
   static void expect_right(std::size_t columns) {
@@ -129,13 +132,14 @@ class ClosedGroups : public ::testing::Test {
         expect_right<Kernel, Shape>(29, columns, 7, in_place, poll_limit);
         using K = KernelOf<Kernel, Shape>;
         constexpr int panel = K::most_rows;
-        // an odd number: panels as large as they can be, and a smaller last one
+        // an odd number of rows: panels of the largest size, and a smaller last panel
         const std::size_t many = panel > 1 ? 200 * panel - panel / 2 - 1 : 200;
         expect_right<Kernel, Shape>(many, columns, many_groups<K>(), in_place, poll_limit);
       }
   }
 
-  /// Shares of a tile and of two, of rows with and without edges, and none for most of the teams.
+  /// Segments of one tile and of two tiles, in rows that are and that are not a whole number of
+  /// chunks, and rows so short that most teams have an empty segment.
   template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel>
   static void expect_right() {
     for (const std::size_t tiles : {1, 2}) {
@@ -147,7 +151,7 @@ class ClosedGroups : public ::testing::Test {
   }
 
  private:
-  const Watchdog m_watchdog{std::chrono::seconds(300)};  // teams that wait for ever
+  const Watchdog m_watchdog{std::chrono::seconds(300)};  // if teams wait for ever
 };
 TYPED_TEST_SUITE(ClosedGroups, ValueConfigs, ConfigName);
 
@@ -173,7 +177,7 @@ TYPED_TEST(ClosedGroups, Column) {
   if (is_host_space<typename TypeParam::exec> &&
       typename TypeParam::exec{}.concurrency() < Strided::threads)
     GTEST_SKIP() << "a team has " << Strided::threads << " threads: set OMP_NUM_THREADS";
-  // of one row, of 29, and of as many as there can be
+  // panels of one row, of 29 rows, and of the largest number of rows
   for (const std::size_t columns : {std::size_t(5), std::size_t(1001)})
     TestFixture::template expect_right<KokkosSoftmax::Impl::SplitColumnKernel, Strided>(columns);
 }

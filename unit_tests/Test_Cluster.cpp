@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Rows over clusters of thread blocks: how they are divided, and clusters of every size, in numbers
-// that the device can't hold at one time, on many instances at once.
+// Rows divided over clusters of thread blocks: the division of a row, clusters of every size, more
+// clusters than the device can hold at one time, and many instances at once.
 
 #include <schedules/cluster/ClusterPlan.hpp>
 #include <support/Check.hpp>
@@ -16,7 +16,7 @@ using KokkosSoftmax::Impl::ClusterLimits;
 using KokkosSoftmax::Impl::ClusterPlan;
 using KokkosSoftmax::Impl::ClusterProblem;
 
-/// Floats in chunks of 16 bytes.
+/// The plan for rows of floats in chunks of 16 bytes.
 ClusterPlan plan_for(std::int64_t columns, std::int64_t most_columns,
                      std::int64_t comfortable_columns) {
   return KokkosSoftmax::Impl::make_cluster_plan({.row_chunks = columns / 4, .chunk_bytes = 16},
@@ -36,7 +36,8 @@ TEST(ClusterPlan, TakesAllTeamsWhereTheyAreTooFewForComfort) {
   EXPECT_EQ(plan_for(16 * 40000, 40000, 30016).teams, 16);
 }
 
-// With an H200's room for clusters of 1 to 16 teams of 8 warps, 3 a multiprocessor.
+// `resident` has the number of clusters of 1 to 16 teams that an H200 can hold, for teams of 8
+// warps with 3 teams per multiprocessor.
 TEST(ClusterPlan, TakesMoreTeamsWhereThatLeavesFewerPlacesEmpty) {
   const ClusterLimits limits{
       .max_teams = 16,
@@ -48,9 +49,9 @@ TEST(ClusterPlan, TakesMoreTeamsWhereThatLeavesFewerPlacesEmpty) {
     return make_cluster_plan({.row_chunks = chunks, .chunk_bytes = 128}, limits).teams;
   };
   EXPECT_EQ(teams(1000), 1);
-  EXPECT_EQ(teams(4001), 6);  // 372 places for 345
+  EXPECT_EQ(teams(4001), 6);  // 62 * 6 = 372 teams are resident, and 69 * 5 = 345 with 5 teams
   EXPECT_EQ(teams(5001), 6);
-  EXPECT_EQ(teams(6001), 8);  // 360 for 329
+  EXPECT_EQ(teams(6001), 8);  // 45 * 8 = 360 teams are resident, and 47 * 7 = 329 with 7 teams
   EXPECT_EQ(teams(9001), 12);
 }
 
@@ -75,7 +76,7 @@ TEST(ClusterPlan, SaysWhatDoesNotFit) {
   };
   EXPECT_TRUE(fits(16 * 10000, 10000));
   EXPECT_FALSE(fits(16 * 10000 + 1, 10000));
-  EXPECT_FALSE(fits(1, 1));  // not even a line
+  EXPECT_FALSE(fits(1, 1));  // a team can't even hold one cache line
 }
 
 template <class C>
@@ -89,7 +90,8 @@ class Cluster : public ::testing::Test {
     if (!has_clusters(Exec{})) GTEST_SKIP() << "no clusters of thread blocks";
   }
 
-  /// A team holds a little more; of half types so that the odd ones fit, too.
+  /// A team can hold slightly more columns. The number for half types is small enough that rows of
+  /// odd length fit as well.
   static constexpr std::size_t columns_of_a_team =
       sizeof(X) == 8 ? 11000 : (sizeof(X) == 4 ? 18000 : 16000);
 
@@ -100,11 +102,11 @@ class Cluster : public ::testing::Test {
   }
 
  private:
-  const Watchdog m_watchdog{std::chrono::seconds(300)};  // teams that wait for ever
+  const Watchdog m_watchdog{std::chrono::seconds(300)};  // if teams wait for ever
 };
 TYPED_TEST_SUITE(Cluster, AllValueConfigs, ConfigName);
 
-// Aligned rows and others, with shares that differ in length.
+// Aligned and unaligned rows, with segments of different lengths.
 TYPED_TEST(Cluster, OfEachSize) {
   for (std::size_t teams = 1; teams <= 16; ++teams)
     for (const std::size_t off : {0, 37})
@@ -117,7 +119,7 @@ TYPED_TEST(Cluster, MoreThanAreResident) {
     TestFixture::expect_right(700, columns, Function::softmax);
 }
 
-// For half types small references take another exponential than large ones.
+// For half types, rows with a small reference use another exponential than rows with a large one.
 TYPED_TEST(Cluster, OfEachScale) {
   const auto& sample =
       normal_sample<typename TypeParam::x_value>(3, 3 * TestFixture::columns_of_a_team - 37);
@@ -160,7 +162,8 @@ TYPED_TEST(Cluster, RefusesWhatItCannotHold) {
                std::invalid_argument);
 }
 
-// Clusters of one instance wait for each other alone, whatever the others have resident.
+// The thread blocks of a cluster wait only for each other, regardless of which clusters of other
+// instances are resident.
 TYPED_TEST(Cluster, ManyInstancesAtOnce) {
   expect_right_on<typename TypeParam::value>(many_instances<typename TypeParam::exec>(), 4, 5,
                                              8 * TestFixture::columns_of_a_team,

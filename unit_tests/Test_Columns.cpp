@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Strided rows that lie side by side, and are loaded several at one time where their places allow
-// it.
+// Strided rows that are neighbours in memory. If their positions allow it, the entries of several
+// rows are moved in one load.
 
 #include <launch/LaunchContext.hpp>
 #include <support/Choices.hpp>
@@ -12,7 +12,8 @@ namespace {
 using KokkosSoftmax::Impl::AccessMode;
 using KokkosSoftmax::Impl::Operation;
 
-/// Every schedule of `column`, whatever number of rows the rule takes it for.
+/// Tests every schedule of `column`, regardless of the numbers of rows for which the rule chooses
+/// it.
 template <class C>
 class Columns : public ::testing::Test {
  protected:
@@ -21,8 +22,9 @@ class Columns : public ::testing::Test {
   using Exec = typename C::exec;
   using Sample = SampleFor<X>;
 
-  /// Rows along the middle axis, `neighbours` side by side. Returns how many schedules serve, in
-  /// chunks of rows and in all.
+  /// Checks rows along the middle axis of a tensor in which `neighbours` rows are neighbours in
+  /// memory. Returns the number of schedules that serve them: those that load chunks across rows,
+  /// and all.
   struct Served {
     int in_chunks = 0, all = 0;
   };
@@ -37,10 +39,10 @@ class Columns : public ::testing::Test {
     return served;
   }
 
-  /// Hosts have no schedule for half types but their own.
+  /// For half types, hosts have only the schedules of Algorithm::host.
   static constexpr bool has_schedules = !(is_host_space<Exec> && sizeof(X) == 2);
 
-  /// Rows over and over again, until they are a multiple of `count`.
+  /// Repeats the rows until their number is a multiple of `count`.
   static Rows<typename C::value> repeated(const Rows<typename C::value>& rows, std::size_t count) {
     auto more = rows;
     while (more.count % count != 0) {
@@ -69,7 +71,7 @@ class Columns : public ::testing::Test {
 };
 TYPED_TEST_SUITE(Columns, AllValueConfigs, ConfigName);
 
-// Numbers of neighbours and addresses that allow chunks of 8 rows, of 4, of 2, and none.
+// Numbers of neighbours and addresses that allow chunks of 8, 4 or 2 rows, or no chunks.
 TYPED_TEST(Columns, AnyPlaces) {
   for (const std::size_t columns : {3, 21, 300})
     for (const std::size_t neighbours : {5, 6, 12, 96})
@@ -118,14 +120,14 @@ TYPED_TEST(Columns, Scaled) {
     }
 }
 
-/// Which schedules serve which problems.
+/// Tests which problems the schedules with chunks across rows serve.
 class RowsInChunks : public ::testing::Test {
  protected:
   using Exec = Kokkos::DefaultHostExecutionSpace;
   using Values = KokkosSoftmax::Impl::ValueTypes<float>;
   using Problem = KokkosSoftmax::Impl::RowProblem<float, float>;
 
-  /// 3 times 8 rows of 21 columns: served in chunks of 2 and 4.
+  /// 3 times 8 rows of 21 columns, served with chunks of 2, 4 and 8 rows.
   Problem problem = {.x = aligned(1),
                      .y = aligned(2),
                      .rows = 24,
@@ -180,7 +182,7 @@ TEST_F(RowsInChunks, NotAcrossGaps) {
   EXPECT_FALSE(serves(2));
   problem.outer[1] = {8, 1, 2};
   EXPECT_FALSE(serves(2));
-  problem.outer[1] = {6, 1, 1};  // the end of a piece of memory
+  problem.outer[1] = {6, 1, 1};  // 6 neighbours are no multiple of 4
   EXPECT_TRUE(serves(2));
   EXPECT_FALSE(serves(4));
 }
@@ -201,7 +203,7 @@ TEST_F(RowsInChunks, NotReproducibly) {
       {.algorithm = Algorithm::column, .width = 2, .access = AccessMode::vectors_across_rows}));
 }
 
-/// What the rule takes, as plans tell.
+/// Tests which schedule the rule chooses, with the description of plans.
 template <class C>
 class ColumnRule : public ::testing::Test {
  protected:
@@ -218,7 +220,7 @@ class ColumnRule : public ::testing::Test {
     return plan_softmax(Exec{}, x, y, {.axis = 0}).describe();
   }
 
-  /// More than `column` has at one time on a device.
+  /// More rows than `column` can have resident on a device at one time.
   static std::size_t many() {
     return 1024 * static_cast<std::size_t>(KokkosSoftmax::Impl::multiprocessors(Exec{}));
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Calls that can't be served: std::invalid_argument that names the function, the argument and the
-// numbers given, and nothing written.
+// Calls with invalid arguments throw a std::invalid_argument that names the function, the argument
+// and the given numbers, and write nothing.
 
 #include <cmath>
 #include <limits>
@@ -19,7 +19,8 @@ class Errors : public ::testing::Test {
   using Exec = typename C::exec;
   using Memory = Field<T, Exec>;
 
-  /// Calls with x of extents `x` and an output of extents `y` (rank 1 for logsumexp).
+  /// Checks that a call with x of extents `x` and an output of extents `y` (rank 1 for logsumexp)
+  /// throws.
   static ::testing::AssertionResult call_throws(Function function, const Extents& x,
                                                 const Extents& y, const Options& options,
                                                 std::initializer_list<std::string> parts) {
@@ -84,7 +85,7 @@ auto strided_matrix(const Field<T, Exec>& memory, std::size_t first, const Exten
       memory.data() + first, Kokkos::LayoutStride(5, strides[0], 5, strides[1]));
 }
 
-// Anything but the same elements in the same order.
+// Any overlap is an error, except if x and y are the same elements in the same order.
 TYPED_TEST(Errors, Overlap) {
   using Exec = typename TypeParam::exec;
   const Field<typename TypeParam::value, Exec> memory(place_right({200}));
@@ -123,7 +124,7 @@ TYPED_TEST(Errors, LogSumExpInsideInput) {
   EXPECT_TRUE(memory.is_unchanged());
 }
 
-/// Of any extents and strides at all.
+/// Makes a View of any extents and strides.
 template <class Value, class Exec, class... Numbers>
 auto strided_view(Value* data, const Numbers&... extents_and_strides) {
   return Kokkos::View<typename Impl::DataType<Value, sizeof...(Numbers) / 2>::type,
@@ -135,7 +136,7 @@ auto strided_view(Value* data, const Numbers&... extents_and_strides) {
 
 constexpr std::size_t backwards(std::size_t stride) { return std::size_t(0) - stride; }
 
-// Kokkos' strides are size_t: a negative one is there only by a cast.
+// Kokkos' strides have the type size_t, so only a cast makes a negative stride.
 TYPED_TEST(Errors, NegativeStrides) {
   using Exec = typename TypeParam::exec;
   const Field<typename TypeParam::value, Exec> memory(place_right({200}));
@@ -169,7 +170,7 @@ TYPED_TEST(Errors, NegativeStrides) {
   EXPECT_TRUE(memory.is_unchanged());
 }
 
-// No element is found by them.
+// A stride along an axis of extent 1 or 0 is not used to find an element.
 TYPED_TEST(Errors, NegativeStridesOfOneElementAreServed) {
   using T = typename TypeParam::value;
   using Exec = typename TypeParam::exec;
@@ -184,7 +185,7 @@ TYPED_TEST(Errors, NegativeStridesOfOneElementAreServed) {
 
 constexpr std::size_t two_to_the(int n) { return std::size_t(1) << n; }
 
-// An input may be a few elements that are seen again and again.
+// With strides of 0, a View of a few elements can have extents whose product overflows.
 TYPED_TEST(Errors, MoreElementsThanCanBeCounted) {
   using T = typename TypeParam::value;
   using Exec = typename TypeParam::exec;
@@ -217,7 +218,7 @@ TYPED_TEST(Errors, MoreElementsThanCanBeCounted) {
   EXPECT_TRUE(memory.is_unchanged());
 }
 
-// Beyond what an address can be.
+// The last element would be outside the range of addresses.
 TYPED_TEST(Errors, StridesTooLarge) {
   using T = typename TypeParam::value;
   using Exec = typename TypeParam::exec;
@@ -236,7 +237,7 @@ TYPED_TEST(Errors, StridesTooLarge) {
   EXPECT_TRUE(memory.is_unchanged());
 }
 
-// Nothing is done, however large the other extents are.
+// A View without elements is valid regardless of its other extents.
 TYPED_TEST(Errors, LargeExtentsBesideNone) {
   using T = typename TypeParam::value;
   using Exec = typename TypeParam::exec;
@@ -265,7 +266,7 @@ TYPED_TEST(Errors, AlgorithmThatCannotServe) {
   if (!is_host_space<Exec>) too_small.push_back(Algorithm::host);
   for (const Algorithm algorithm : too_small)
     for (const Function function : all_functions) {
-      // which sums a row in scratch and forgets it
+      // for logsumexp, fused_scratch does not need to keep the row and serves any width
       if (function == Function::logsumexp && algorithm == Algorithm::fused_scratch) continue;
       const Extents y = function == Function::logsumexp ? Extents{1} : Extents{1, 1000000};
       EXPECT_TRUE(TestFixture::call_throws(

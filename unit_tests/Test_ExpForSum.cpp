@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The exponential of what is only summed, by itself, on each execution space: GPUs add doubles by
-// other instructions than hosts. (In schedules: everything that tests logsumexp.)
+// The exponential of terms that are only summed, tested alone and on each execution space: GPUs add
+// doubles with other instructions than hosts. All tests of logsumexp test it inside schedules.
 
 #include <gtest/gtest.h>
 
@@ -14,7 +14,8 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-/// sum + exp(v - reference) of each entry v, and the sum of all of them.
+/// Computes sum + exp(v - reference) for each entry v, and sum plus the exponentials of all
+/// entries.
 template <class T>
 struct AddEach {
   using Exp = KokkosSoftmax::Impl::ExpForLse<T>;
@@ -73,7 +74,8 @@ class ExpForSum : public ::testing::Test {
 };
 TYPED_TEST_SUITE(ExpForSum, ValueConfigs, ConfigName);
 
-/// To an ulp or two near the reference; below, rounding v - reference may show.
+/// The error is an ulp or two near the reference. Further below it, the rounding of v - reference
+/// adds to the error.
 TYPED_TEST(ExpForSum, IsAccurate) {
   using T = typename TypeParam::value;
   constexpr T lowest = sizeof(T) == 8 ? T(-700) : T(-85);
@@ -96,7 +98,7 @@ TYPED_TEST(ExpForSum, AddsToASum) {
   EXPECT_EQ(TestFixture::add(T(2.5), T(7), {T(7)}).each[0], T(3.5));
 }
 
-/// What is far below the reference adds nothing, however far.
+/// Entries far below the reference add nothing, at any distance.
 TYPED_TEST(ExpForSum, AddsNothingForWhatIsFarBelow) {
   using T = typename TypeParam::value;
   const std::vector<T> v{T(-800), T(-1e30), std::numeric_limits<T>::lowest(),
@@ -105,12 +107,12 @@ TYPED_TEST(ExpForSum, AddsNothingForWhatIsFarBelow) {
     EXPECT_GE(term, 0);
     EXPECT_LT(term, sizeof(T) == 8 ? 1e-305 : 1e-37);
   }
-  // no entry so far, so that there is no reference
+  // The reference is -inf if there has been no entry.
   for (const T term : TestFixture::add(T(0), -TestFixture::infinity, {-TestFixture::infinity}).each)
     EXPECT_LT(term, sizeof(T) == 8 ? 1e-305 : 1e-37);
 }
 
-/// Of either sign: the bits of one are next to those of -inf.
+/// NaN of either sign: the bits of a negative NaN are next to those of -inf.
 TYPED_TEST(ExpForSum, KeepsNaN) {
   using T = typename TypeParam::value;
   for (const T nan : {TestFixture::nan, std::copysign(TestFixture::nan, T(-1))})

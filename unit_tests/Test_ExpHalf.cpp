@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The exponential of results that are rounded to half types, by itself. (In schedules:
-// Test_Cluster.)
+// The exponential for results that are rounded to half types, tested alone. Test_Cluster tests it
+// inside schedules.
 
 #include <gtest/gtest.h>
 

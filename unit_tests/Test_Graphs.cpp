@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Calls that are captured into CUDA graphs (docs/graphs.md): they are right whenever and wherever
-// the graph is launched, also beside other graphs and calls.
+// Calls that are captured into CUDA graphs (docs/graphs.md). They are right at each launch of the
+// graph, on any stream, and concurrently with other graphs and calls.
 
 #include <support/Check.hpp>
 #include <support/CudaStreams.hpp>
@@ -20,7 +20,7 @@ class Graphs : public ::testing::Test {
   using Exec = Kokkos::Cuda;
   using Right = Kokkos::LayoutRight;
 
-  /// A call with memory of its own.
+  /// A call with its own memory.
   struct Operands {
     const Sample<T>& sample;
     Case c;
@@ -42,7 +42,7 @@ class Graphs : public ::testing::Test {
     }
   };
 
-  /// Three rows, so that groups of teams share them, or three strided ones.
+  /// Options for three rows, contiguous or strided, that groups of teams divide among them.
   static std::vector<Options> split_options() {
     return {{.axis = 1, .algorithm = Algorithm::split_online},
             {.axis = 1, .algorithm = Algorithm::split},
@@ -53,7 +53,7 @@ class Graphs : public ::testing::Test {
     const StreamInstance a, b, c;
     const Operands first(3, 40003, options), second(3, 50001, options), eager(3, 40003, options);
     const CapturedGraph of_first(a.stream(), [&] { first.call_on(a.exec()); });
-    eager.call_on(a.exec());  // makes the stream's workspace
+    eager.call_on(a.exec());  // makes the workspace of the stream
     const CapturedGraph of_second(a.stream(), [&] { second.call_on(a.exec()); });
     for (int k = 0; k < replays; ++k) {
       of_first.launch(k % 3 == 0 ? a.stream() : b.stream());
@@ -76,7 +76,8 @@ TYPED_TEST(Graphs, ReplayBesideEagerCalls) {
     TestFixture::replay_beside_eager_calls(options, 2000);
 }
 
-// The library's choice for all kinds of shapes. No call is made before the capture.
+// Tests the schedules that the library chooses for all kinds of shapes. No call is made before the
+// capture.
 TYPED_TEST(Graphs, EveryShape) {
   const StreamInstance a, b;
   for (const int axis : {0, 1})
@@ -89,7 +90,7 @@ TYPED_TEST(Graphs, EveryShape) {
     }
 }
 
-// A plan that was made before the capture.
+// The plan was made before the capture.
 TYPED_TEST(Graphs, Plan) {
   const StreamInstance a, b;
   for (const Options& options : TestFixture::split_options()) {
@@ -105,7 +106,7 @@ TYPED_TEST(Graphs, Plan) {
   }
 }
 
-// The memory of a graph is used again once the graph is gone.
+// The memory of a graph is reused after the graph is destroyed.
 TYPED_TEST(Graphs, ManyGraphs) {
   const StreamInstance a, b;
   const typename TestFixture::Operands operands(3, 40003, {.algorithm = Algorithm::split_online});
@@ -121,7 +122,7 @@ TYPED_TEST(Graphs, ManyGraphs) {
   EXPECT_LT(free_before, free_after + (std::size_t(32) << 20));
 }
 
-// While one thread captures, another makes its first calls.
+// While one thread captures, another thread makes its first call.
 TYPED_TEST(Graphs, FirstCallOfAnotherThread) {
   const StreamInstance a, b;
   const typename TestFixture::Operands captured(3, 40003, {.algorithm = Algorithm::split_online});
@@ -142,7 +143,7 @@ TYPED_TEST_SUITE(SlowGraphs, OverSpaces<TypeList<Kokkos::Cuda>>::values::types, 
 
 TYPED_TEST(SlowGraphs, HundredThousandReplays) {
   for (const Options& options : TestFixture::split_options())
-    TestFixture::replay_beside_eager_calls(options, 50000);  // of each of two graphs
+    TestFixture::replay_beside_eager_calls(options, 50000);  // replays of each of two graphs
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tiles of half types whose entries stay in pairs, on the host: rows of several of them for
-// logsumexp, rows of one for log_softmax.
+// Tiles of half types whose entries stay in pairs, tested on the host: rows of several tiles for
+// logsumexp, rows of one tile for log_softmax.
 
 #include <gtest/gtest.h>
 
@@ -64,7 +64,8 @@ using PairTypes =
                      KokkosSoftmax::Impl::ValueTypes<Bhalf, float>>;
 TYPED_TEST_SUITE(HalfTile, PairTypes);
 
-/// A part of a tile, a tile, several. The scales reach both exponentials and both signs.
+/// Rows of a part of a tile, of one tile, and of several tiles. The scales use both exponentials
+/// and both signs.
 TYPED_TEST(HalfTile, SumsRows) {
   for (const std::size_t columns : {8, 16, 24, 32, 40, 1000, 5008})
     for (const double scale : {1.0, -0.7, 40.0, -40.0}) {
@@ -73,7 +74,7 @@ TYPED_TEST(HalfTile, SumsRows) {
     }
 }
 
-/// A part of a tile and a tile, as above.
+/// Rows of a part of a tile and of one tile, with the same scales.
 TYPED_TEST(HalfTile, TakesLogarithms) {
   for (const std::size_t columns : {8, 16})
     for (const double scale : {1.0, -0.7, 40.0, -40.0}) {
@@ -83,7 +84,7 @@ TYPED_TEST(HalfTile, TakesLogarithms) {
     }
 }
 
-// What rounding the logarithm of a large entry loses must not be seen in a small result.
+// The rounding error of a large logarithm must not appear in a result that is small.
 TYPED_TEST(HalfTile, KeepsSmallLogarithms) {
   RowsFor<typename TypeParam::X> rows{0, 8, {}};
   for (float largest = -44; largest <= 44; largest += 0.25f, ++rows.count)

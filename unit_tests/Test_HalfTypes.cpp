@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// x of half_t or bhalf_t, y of the same type or of float: what the other files test for float and
-// double. Results are those of float for the numbers in x, rounded once to the type of y.
+// The tests of the other files for x of half_t or bhalf_t and y of the same type or of float. The
+// results are those of float for the numbers in x, rounded once to the type of y.
 
 #include <kokkossoftmax.h>
 
@@ -11,7 +11,8 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-// Where Kokkos has no half types they are float, which is tested elsewhere: it must only compile.
+// If Kokkos has no half types, they are aliases of float, which other files test. Here such calls
+// must only compile.
 TEST(HalfTypes, WhereTheyAreFloat) {
   using Exec = Kokkos::DefaultHostExecutionSpace;
   const Kokkos::View<Kokkos::Experimental::half_t**, Exec> half("half", 3, 4);
@@ -60,7 +61,7 @@ TYPED_TEST(HalfTypes, HostileRows) {
   }
 }
 
-// The scale and the product are rounded to float: 0.1 x isn't.
+// The scale and the product are rounded to float, so 0.1 * x is not exact.
 TYPED_TEST(HalfTypes, Scale) {
   for (const std::size_t columns : {7, 1025})
     for (const double scale : {-1.0, 0.1, 1.0 / 3.0, 0.0, 1e-45, 1e30}) {
@@ -69,7 +70,8 @@ TYPED_TEST(HalfTypes, Scale) {
     }
 }
 
-// More strided rows than a team works on at one time; on a GPU, hosts have no schedule for that.
+// More strided rows than a team processes at one time. Only GPUs have a split_column schedule for
+// half types.
 TYPED_TEST(HalfTypes, SeveralPanels) {
   const auto& sample = normal_sample<typename TypeParam::x_value>(300, 700);
   const bool on_gpu = !is_host_space<typename TypeParam::exec>;
@@ -93,7 +95,7 @@ TYPED_TEST(HalfTypes, Ranks) {
     }
 }
 
-/// For contiguous matrices.
+/// Tests of contiguous matrices.
 template <class C>
 class HalfMatrices : public ::testing::Test {
  protected:
@@ -102,7 +104,8 @@ class HalfMatrices : public ::testing::Test {
   using Exec = typename C::exec;
   using Right = Kokkos::LayoutRight;
 
-  /// body(x, y) with Views of rows and for a result, which is returned.
+  /// Calls body(x, y) with a View x of the rows and a View y for the result, and returns the
+  /// result.
   template <class Body>
   static std::vector<Y> result(const Case& c, const std::vector<typename C::value>& rows,
                                const Body& body) {
@@ -123,7 +126,7 @@ class HalfMatrices : public ::testing::Test {
                   [&](const auto& x, const auto& y) { call(c.function, Exec{}, x, y, c.options); });
   }
 
-  /// A row's result is that of the row alone, whatever stands beside it and wherever it lies.
+  /// The result of a row has the same bits alone and among other rows at any position.
   static void expect_reproducible(std::size_t columns, Case c) {
     const auto row = normal_rows<X>(1, columns);
     const std::size_t count = 37, place = 5;
@@ -176,7 +179,8 @@ TYPED_TEST(HalfMatrices, EveryAlgorithmScaled) {
     }
 }
 
-// Chunks of 8 entries of x, or of 4 with results of float, at addresses that allow them and not.
+// Chunks of 8 entries of x, or of 4 for results of float, at addresses that allow such chunks and
+// at addresses that don't.
 TYPED_TEST(HalfMatrices, UnalignedPointers) {
   for (const Algorithm algorithm : all_algorithms)
     for (const std::size_t columns : {7, 32, 100, 129, 1000, 1024, 1025, 4096})
@@ -236,7 +240,7 @@ TYPED_TEST(HalfMatrices, Plan) {
     }
 }
 
-// Addresses count, not elements: y may begin where the last byte of x ends, and no byte before.
+// Overlap is decided by byte addresses: y can begin after the last byte of x, and not before.
 TYPED_TEST(HalfMatrices, Overlap) {
   using X = typename TypeParam::x_value;
   using Y = typename TypeParam::y_value;

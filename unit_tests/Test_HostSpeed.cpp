@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The loops of the host schedules are vectorized: they are faster than the same arithmetic in a
-// loop that isn't, in the same run. Compilers leave such loops scalar without a word, for example
-// GCC if -ftrapping-math is on.
+// Tests that the loops of the host schedules are vectorized: they must be faster than the same
+// arithmetic in a scalar loop, in the same run. Compilers leave such loops scalar without a
+// warning, for example GCC if -ftrapping-math is on.
 
 #include <algorithm>
 #include <chrono>
@@ -36,7 +36,7 @@ class HostSpeed : public ::testing::Test {};
 using HostSpeedTypes = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(HostSpeed, HostSpeedTypes);
 
-/// Of the fastest of many runs: not moved by other programs.
+/// Returns the time of the fastest of many runs, which other programs hardly affect.
 template <class Body>
 double fastest_seconds(const Body& body) {
   double fastest = std::numeric_limits<double>::infinity();
@@ -50,7 +50,7 @@ double fastest_seconds(const Body& body) {
 }
 
 #ifdef KOKKOSSOFTMAX_TEST_SCALAR_FUNCTION
-/// The exponentials alone, without the maximum and the output: less than softmax has to do.
+/// Computes only the exponentials, without maximum and output, which is less work than softmax.
 template <class T>
 KOKKOSSOFTMAX_TEST_SCALAR_FUNCTION T scalar_sum(const T* x, std::size_t columns) {
   const KokkosSoftmax::Impl::ExpAccurate<T> exp(T(0));
@@ -66,7 +66,7 @@ using HostSpeedSpace = Kokkos::Serial;
 using HostSpeedSpace = Kokkos::DefaultHostExecutionSpace;
 #endif
 
-/// How many times as long the scalar exponentials of the rows take as their softmax.
+/// Returns the time of the scalar exponentials of the rows divided by the time of their softmax.
 template <class T>
 double speed_up(std::size_t rows, std::size_t columns) {
   const Kokkos::View<T**, Kokkos::LayoutRight, Kokkos::HostSpace> x("x", rows, columns);
@@ -82,8 +82,9 @@ double speed_up(std::size_t rows, std::size_t columns) {
   return scalar / ours;
 }
 
-// Rows that are read once, and rows that are read twice with two exponentials per entry. The least
-// is what vectors of 16 bytes bring, with room for noise; scalar loops have 0.6 and 0.35.
+// Rows that are read once, and rows that are read twice with two exponentials per entry. The bounds
+// are the speed-up of vectors of 16 bytes, less a margin for noise. Scalar loops reach 0.6 and
+// 0.35.
 TYPED_TEST(HostSpeed, LoopsAreVectorized) {
 #ifdef KOKKOSSOFTMAX_TEST_SLOW_BUILD
   GTEST_SKIP() << "a build without optimization, or with a sanitizer";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Several host threads that call the library at one time, each on an execution space instance of
-// its own: also their first calls, which make caches and workspaces.
+// Several host threads that call the library at the same time, each on its own execution space
+// instance. This includes their first calls, which make caches and workspaces.
 
 #include <kokkossoftmax.h>
 
@@ -13,8 +13,8 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-/// Calls body(i) for i in [0, count), each in a thread of its own. None begins before all have
-/// started.
+/// Calls body(i) for i in [0, count), each in its own thread. No call begins before all threads
+/// have started.
 template <class Body>
 void on_host_threads(int count, const Body& body) {
   std::barrier start(count);
@@ -27,8 +27,8 @@ void on_host_threads(int count, const Body& body) {
   for (std::thread& thread : threads) thread.join();
 }
 
-/// An instance for each thread. Fewer than `count` if Kokkos can't make so many: Kokkos::Threads
-/// has one alone.
+/// Returns one instance per thread. They are fewer than `count` if Kokkos can't make so many:
+/// Kokkos::Threads has only one.
 template <class Exec>
 std::vector<Exec> instances_for(int count) {
   const Exec exec;
@@ -47,8 +47,8 @@ std::vector<Exec> instances_for(int count) {
   return instances;
 }
 
-/// What one host thread calls and what it gets. Each call has an output of its own, as a wrong one
-/// must not be mended by the next call.
+/// The calls of one host thread and their results. Each call has its own output, so that the next
+/// call can't overwrite a wrong result with a right one.
 template <class T, class Exec>
 class Caller {
  public:
@@ -57,7 +57,7 @@ class Caller {
     Field<T, Exec> x, y;
   };
 
-  /// Another scale in each thread: the results of one are wrong in another.
+  /// Each thread has another scale, so that the results of one thread are wrong for another.
   Caller(int thread, const std::vector<Algorithm>& algorithms, int repeats)
       : m_rows(normal_rows<T>(9, 701)),
         m_scale(0.25 * (thread + 1)),
@@ -129,7 +129,8 @@ class HostThreads : public ::testing::Test {
 };
 TYPED_TEST_SUITE(HostThreads, ValueConfigs, ConfigName);
 
-// The first test: in a process that runs this file alone nothing of the space has been called yet.
+// This must be the first test: in a process that runs only this file, no function has been called
+// on the execution space before.
 TYPED_TEST(HostThreads, FirstCallsAtOnce) {
   TestFixture::expect_right(
       4,
@@ -142,7 +143,7 @@ TYPED_TEST(HostThreads, Automatic) {
     TestFixture::expect_right(threads, {Algorithm::automatic, Algorithm::online}, 50);
 }
 
-// Rows over teams, which meet in memory of their instance.
+// Rows split over teams, which exchange data through the workspace of their instance.
 TYPED_TEST(HostThreads, SplitOnline) {
   for (const int threads : {2, 4})
     TestFixture::expect_right(threads, {Algorithm::split_online}, 100);
@@ -160,8 +161,8 @@ TYPED_TEST(HostThreads, AllAlgorithms) {
       40);
 }
 
-/// Whether Kokkos lets several host threads use one instance, which all callers of the C interface
-/// without a stream do.
+/// Whether Kokkos allows several host threads to use one instance, as all callers of the C
+/// interface without a stream do.
 template <class Exec>
 inline constexpr bool shares_instances = true;
 #ifdef KOKKOS_ENABLE_THREADS
@@ -171,8 +172,8 @@ inline constexpr bool shares_instances<Kokkos::Threads> = false;
 
 class HostThreadsC : public ::testing::TestWithParam<int> {
  protected:
-  /// Softmax of `count` rows of equal entries in the host's memory, and calls that are refused in
-  /// between: each thread has to find its own error.
+  /// Calls softmax of rows of equal entries in host memory. Between these calls it makes calls that
+  /// fail: each thread must get its own error message.
   static void call_and_check(int thread, int repeats) {
     constexpr std::int64_t rows = 5, columns = 301;
     const std::int64_t extents[] = {rows, columns};

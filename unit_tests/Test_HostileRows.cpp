@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Special values, extreme magnitudes and sorted entries: a matrix whose every row is another kind,
-// so that a row that spoils its neighbours shows too.
+// Special values, extreme magnitudes and sorted entries. Each row of the matrix is of another kind,
+// so that the test also detects a row that changes the results of its neighbours.
 
 #include <support/Check.hpp>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What a call does to the caller's execution space: its kernels run there and nowhere else, under
-// the project's labels, without fences and, after the first call, without allocations.
+// The effects of a call on the caller's execution space. Its kernels run there and nowhere else,
+// with the labels of the project, without fences and, after the first call, without allocations.
 
 #include <support/Check.hpp>
 #include <support/Devices.hpp>
@@ -38,7 +38,7 @@ class Instances : public ::testing::Test {
     }
   };
 
-  /// The events of the second of two calls.
+  /// Returns the events of the second of two calls.
   static Events second_call(const Exec& exec, Function function, const Extents& extents,
                             const Options& options) {
     const Operands operands(extents, options.axis);
@@ -79,8 +79,8 @@ TYPED_TEST_SUITE(Instances, ValueConfigs, ConfigName);
 TYPED_TEST(Instances, EveryKernelOnTheCallersInstance) {
   using Exec = typename TypeParam::exec;
   const auto others = other_instances(Exec{});
-  // Kokkos 4.7 gives all instances of Serial one id, and all of OpenMP; there only a kernel in
-  // another space would show.
+  // In Kokkos 4.7 all instances of Serial have the same id, and so have all instances of OpenMP. On
+  // these spaces the test detects only a kernel in another space.
   ASSERT_TRUE(is_host_space<Exec> || Kokkos::Tools::Experimental::device_id(others[0]) !=
                                          Kokkos::Tools::Experimental::device_id(Exec{}))
       << "the test can't tell instances apart";
@@ -101,8 +101,7 @@ TYPED_TEST(Instances, NoFenceNoAllocationNoCopy) {
       });
 }
 
-// Read x once, write y once: one kernel a call, and it is the one that was asked for, under the
-// label of docs/tools.md.
+// A call is one kernel, that of the forced algorithm, with the label of docs/tools.md.
 TYPED_TEST(Instances, ForcedAlgorithmIsOneKernel) {
   const struct {
     Algorithm algorithm;
@@ -118,7 +117,7 @@ TYPED_TEST(Instances, ForcedAlgorithmIsOneKernel) {
     for (const Function function : all_functions) {
       if (c.algorithm == Algorithm::cluster &&
           (!has_clusters(typename TypeParam::exec{}) || function == Function::logsumexp))
-        continue;  // which refuse it, see Test_Algorithms
+        continue;  // cluster refuses these calls, see Test_Algorithms
       const Options options{.axis = c.axis, .algorithm = c.algorithm};
       const Events events =
           TestFixture::second_call(typename TypeParam::exec{}, function, c.extents, options);
@@ -139,7 +138,8 @@ TYPED_TEST(Instances, NothingRunsForEmptyOperands) {
     }
 }
 
-// Calls in turn on two instances, without a fence between them: at one time on GPUs alone.
+// Alternating calls on two instances, without a fence between them. Only on GPUs do they run at the
+// same time.
 TYPED_TEST(Instances, TwoInTurn) {
   using T = typename TypeParam::value;
   using Exec = typename TypeParam::exec;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The baselines of perf_tests/ladder on the data of the library's tests: a wrong baseline would
-// make every comparison with it worthless. They sum plainly, so that their bound grows with the
-// row.
+// Tests the baselines of perf_tests/ladder with the data of the library's tests, because a
+// comparison with a wrong baseline would be worthless. The baselines use plain summation, so their
+// error bound grows with the length of the row.
 
 #include <KokkosSoftmaxLadder.hpp>
 #include <support/Check.hpp>
@@ -20,7 +20,7 @@ class Ladder : public ::testing::Test {
   using Y = decltype(std::declval<Memory>().template view<Kokkos::LayoutRight, 2>());
   using Step = KokkosSoftmaxLadder::Step<Exec, X, Y>;
 
-  /// Runs a step, or the second run of what it prepared, and checks what it leaves in y.
+  /// Runs a step, or prepares it and runs it twice, and checks the contents of y.
   static ::testing::AssertionResult check_step(const Step& step, const Rows<T>& rows,
                                                const Expected& expected, bool prepared) {
     const Extents extents{rows.count, rows.columns};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// LogSumExp as the reducer of parallel_reduce at every level of parallelism.
+// Tests LogSumExp as the reducer of parallel_reduce at every level of parallelism.
 
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <support/Check.hpp>
@@ -8,7 +8,8 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-// Kernels stand in functions of their own: nvcc takes no device lambda in a test's private body.
+// Kernels are in separate functions, because nvcc does not accept device lambdas in the private
+// body of a test.
 
 template <class Exec, class X, class Reducer>
 void reduce_range(const X& x, const Reducer& reducer) {
@@ -18,7 +19,7 @@ void reduce_range(const X& x, const Reducer& reducer) {
       KOKKOS_LAMBDA(int i, State& state) { state.update(x(i)); }, reducer);
 }
 
-/// Which threads of a team share a row, and how they find their part of it.
+/// The levels at which the threads of a team divide a row, each with its Kokkos range.
 struct TeamThread {
   template <class Member>
   KOKKOS_FUNCTION static auto range(const Member& member, int n) {
@@ -38,7 +39,7 @@ struct ThreadVector {
   }
 };
 
-/// lse(i) of row i, each by a team; every thread of the team gets the result.
+/// Computes lse(i) of row i with one team per row. Each thread of the team gets the result.
 template <class Level, class Exec, class X, class L>
 void reduce_rows_in_teams(const X& x, const L& lse) {
   using T = typename L::value_type;
@@ -108,7 +109,7 @@ TYPED_TEST(Reducer, RangeIntoHostVariable) {
     const auto& sample = normal_sample<T>(1, columns);
     typename TestFixture::Memory x(place_right({columns}));
     x.assign(sample.rows.values);
-    LogSumExpState<T> state{T(1), T(1)};  // what was there before doesn't count
+    LogSumExpState<T> state{T(1), T(1)};  // the previous value must have no effect
     reduce_range<typename TypeParam::exec>(x.template view<Kokkos::LayoutRight, 1>(),
                                            LogSumExp<T>(state));
     EXPECT_TRUE(TestFixture::is_value(state.value(), sample, 0));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// LogSumExpState on its own, on the host: entries one by one, parts merged, special values.
+// Tests LogSumExpState alone on the host: single entries, merges of parts, and special values.
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,8 @@ class State : public ::testing::Test {
            << (rows.names.empty() ? "normal entries" : rows.names[row]);
   }
 
-  /// The parts of a row between random cuts (some empty), merged in random order.
+  /// Divides a row at random places into parts (some of them empty) and merges them in random
+  /// order.
   static Part merged_in_parts(const T* row, std::size_t columns, std::mt19937& random) {
     std::vector<std::size_t> cuts = {0, columns};
     for (int i = 0; i < 5; ++i) cuts.push_back(random() % (columns + 1));
@@ -106,7 +107,8 @@ TYPED_TEST(State, SpecialEntries) {
   EXPECT_EQ(this->state_of({-inf, TypeParam(3), -inf}).value(), TypeParam(3));
 }
 
-// A NaN stays, whatever comes before or after it and whichever side of a merge has it.
+// A NaN makes the result NaN, regardless of the entries before and after it and of the side of the
+// merge that has it.
 TYPED_TEST(State, NaNStays) {
   const TypeParam others[] = {TypeParam(1), this->inf, -this->inf, this->nan};
   EXPECT_TRUE(std::isnan(this->state_of({this->nan}).value()));

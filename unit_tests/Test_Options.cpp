@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Options' defaults and the names of algorithms, which users write into their own logs and files.
+// Tests the defaults of Options and the names of algorithms, which users write into their logs and
+// files.
 
 #include <gtest/gtest.h>
 

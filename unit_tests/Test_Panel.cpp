@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How the lanes of a team are dealt out to neighbouring strided rows.
+// Tests how the lanes of a team are assigned to the rows of a panel (neighbouring strided rows that
+// a team works on at one time).
 
 #include <gtest/gtest.h>
 
@@ -36,16 +37,16 @@ TEST(Panel, HasAllSharersWhereLinesWouldCostTooMany) {
     EXPECT_EQ(panel.lanes_per_row, 2048 / neighbours);
   }
   EXPECT_EQ(panel_of_floats(3, false).lanes_per_row, 2048 / 3);
-  EXPECT_EQ(panel_of_floats(300, true).lanes_per_row, 2048 / 152);  // a part of the rows: in pieces
+  EXPECT_EQ(panel_of_floats(300, true).lanes_per_row, 2048 / 152);  // 152 of 300 rows: not one run
 }
 
 TEST(Panel, DividesManyNeighboursAlike) {
   EXPECT_EQ(panel_of_floats(1024, true).rows, 128);
-  EXPECT_EQ(panel_of_floats(1000, true).rows, 256);  // four, of whole sectors of 8
+  EXPECT_EQ(panel_of_floats(1000, true).rows, 256);  // four panels of whole sectors (8 floats)
   EXPECT_EQ(panel_of_floats(300, true).rows, 152);
 }
 
-// So many rows that there are about as many panels as teams: smaller ones leave fewer teams idle.
+// There are about as many panels as teams. Smaller panels leave fewer teams idle.
 TEST(Panel, OccupiesTheDevice) {
   for (const std::int64_t neighbours : {11521, 17001, 20001, 33793, 34001, 100001}) {
     const int rows = panel_of_floats(neighbours, false).rows;

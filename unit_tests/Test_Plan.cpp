@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A plan computes what the function computes, as often as one likes, and refuses Views of another
-// shape than it was made for.
+// A plan computes the same result as the function at each execution, and refuses Views of a shape
+// other than that for which it was made.
 
 #include <cmath>
 #include <support/Check.hpp>
@@ -32,7 +32,7 @@ class Plans : public ::testing::Test {
   using Exec = typename C::exec;
   using Memory = Field<T, Exec>;
 
-  /// body(x, y) with Views of normal numbers and for a result.
+  /// Calls body(x, y) with Views of the input and of the output.
   template <class Body>
   static void with_views(const Case& c, const Memory& x, const Memory& y, const Body& body) {
     const auto x_view = x.template view<Right, 2, const T>();
@@ -59,7 +59,8 @@ class Plans : public ::testing::Test {
     return y.read();
   }
 
-  /// The results of two executions, the second on memory that was planned for.
+  /// Compares two executions of a plan with the function. The second execution uses the Views for
+  /// which the plan was made.
   static void expect_bits_of_function(const Case& c) {
     const std::vector<T> expected = result_of_function(c);
     const Memory x = input(c), y = output(c), other_x = input(c), other_y = output(c);
@@ -112,7 +113,7 @@ class Plans : public ::testing::Test {
                       .y_offset = offset});
   }
 
-  /// Matrices of 6 x 8 in one memory; `first` and `strides` in elements.
+  /// Makes a matrix of 6 x 8 in `memory`; `first` and `strides` in elements.
   static auto matrix(const Memory& memory, std::size_t first, const Extents& strides,
                      const Extents& extents = {6, 8}) {
     using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
@@ -157,7 +158,8 @@ TYPED_TEST(Plans, InPlace) {
   EXPECT_EQ(x.read(), expected);
 }
 
-// Also at its first execution on an instance that nothing has run on, where Kokkos itself may.
+// The library allocates nothing either when the first work on an instance is the execution of a
+// plan. Kokkos itself can allocate memory then.
 TYPED_TEST(Plans, AllocatesNothingLater) {
   for (const auto& exec : other_instances(typename TypeParam::exec{}))
     for (const Function function : all_functions) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Launches that aren't ordered, on streams that are hard to tell apart: they have workspaces of
-// their own, and workspaces don't pile up.
+// Launches on different queues, on streams that are hard to distinguish: each queue must have its
+// own workspace, and the number of workspaces must not grow without limit.
 
 #include <kokkossoftmax.h>
 
@@ -25,7 +25,7 @@ class Queues : public ::testing::Test {
 
   static auto& workspaces() { return KokkosSoftmax::Impl::SplitWorkspaces<Exec>::singleton(); }
 
-  /// Rows that are split over teams, many times.
+  /// Checks `calls` calls with rows that are split over teams.
   static void expect_right_on(const Exec& exec, int calls, const Options& options) {
     const auto& sample = normal_sample<T>(3, 40003);
     const Case c{.extents = options.axis == 0 ? Extents{40003, 3} : Extents{3, 40003},
@@ -42,13 +42,13 @@ class Queues : public ::testing::Test {
 };
 TYPED_TEST_SUITE(Queues, OverSpaces<TypeList<Kokkos::Cuda>>::values::types, ConfigName);
 
-// One handle, a stream per thread.
+// One handle stands for a different stream in each thread.
 TYPED_TEST(Queues, PerThreadStreams) {
-  normal_sample<typename TypeParam::value>(3, 40003);  // before there are threads
+  normal_sample<typename TypeParam::value>(3, 40003);  // made before the threads, which share it
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([] {
-      expect_cuda(cudaSetDevice(Kokkos::Cuda{}.cuda_device()));  // Kokkos asks for a context
+      expect_cuda(cudaSetDevice(Kokkos::Cuda{}.cuda_device()));  // Kokkos needs a current context
       const Kokkos::Cuda exec(cudaStreamPerThread);
       for (const Options& options : {Options{.axis = 1, .algorithm = Algorithm::split_online},
                                      Options{.axis = 1, .algorithm = Algorithm::split},
@@ -58,7 +58,7 @@ TYPED_TEST(Queues, PerThreadStreams) {
   for (auto& thread : threads) thread.join();
 }
 
-// Streams come and go, and their handles come back.
+// Streams are created and destroyed, and CUDA reuses their handles.
 TYPED_TEST(Queues, ManyStreams) {
   for (int k = 0; k < 200; ++k) {
     const StreamInstance stream(k % 2 == 0 ? cudaStreamNonBlocking : cudaStreamDefault);
@@ -90,7 +90,7 @@ TYPED_TEST(Queues, ReleaseFreesTheWorkspace) {
   cudaStreamDestroy(stream);
 }
 
-// Making an instance isn't possible while its stream is being captured.
+// An instance can't be made while its stream is being captured.
 TYPED_TEST(Queues, CapturedStreamWithoutAnInstance) {
   cudaStream_t stream = nullptr;
   expect_cuda(cudaStreamCreate(&stream));
@@ -117,14 +117,14 @@ TYPED_TEST(Queues, CapturedStreamWithoutAnInstance) {
   cudaStreamDestroy(stream);
 }
 
-/// Memory of any device, which Kokkos' Views aren't.
+/// Memory of the current device. Kokkos' Views can't be allocated on every device.
 template <class T>
 class DeviceArray {
  public:
   explicit DeviceArray(const std::vector<T>& values) : m_size(values.size()) {
     expect_cuda(cudaMalloc(&m_data, m_size * sizeof(T)));
     expect_cuda(cudaMemcpy(m_data, values.data(), m_size * sizeof(T), cudaMemcpyHostToDevice));
-    expect_cuda(cudaDeviceSynchronize());  // the copy may return before the data are there
+    expect_cuda(cudaDeviceSynchronize());  // cudaMemcpy can return before the data have arrived
   }
   ~DeviceArray() { cudaFree(m_data); }
   DeviceArray(const DeviceArray&) = delete;
@@ -142,7 +142,7 @@ class DeviceArray {
   std::size_t m_size;
 };
 
-/// Softmax on the calling thread's current device.
+/// Checks softmax on the current device of the calling thread.
 template <class T>
 ::testing::AssertionResult is_right_on_device(const Kokkos::Cuda& exec, std::size_t columns,
                                               const Options& options) {
@@ -159,7 +159,7 @@ template <class T>
                      tensor_to_rows(y.read(), extents, options.axis));
 }
 
-// Instances of streams of every device in one process, and each device's legacy stream.
+// One process uses instances of streams of every device, and the legacy stream of each device.
 TYPED_TEST(Queues, EveryDevice) {
   int devices = 0, current = 0;
   expect_cuda(cudaGetDeviceCount(&devices));

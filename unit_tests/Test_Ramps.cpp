@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Rows whose maximum rises slowly. An algorithm that takes in a row tile by tile and multiplies its
-// sum by a rounded factor at each new maximum loses a rounding per tile.
+// Rows whose maximum rises slowly. An algorithm that processes a row tile by tile and multiplies
+// its sum by a rounded factor at each new maximum has one more rounding error per tile.
 
 #include <support/Algorithms.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every axis of tensors of rank 1 to 4, counted from the front and from the back.
+// Every axis of tensors of rank 1 to 4, given as a positive and as a negative number.
 
 #include <support/Check.hpp>
 

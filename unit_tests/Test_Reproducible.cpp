@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Options::reproducible: the bits of a row's result depend on the row alone.
+// Options::reproducible: the bits of the result of a row depend only on the row.
 
 #include <optional>
 #include <support/Algorithms.hpp>
@@ -9,7 +9,8 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-/// Where a row stands: in which place among how many rows, how far from an aligned address.
+/// The surroundings of a row: the number of rows, its position among them, and the offsets of x and
+/// y from an aligned address in elements.
 struct Surroundings {
   std::size_t count = 1;
   std::size_t place = 0;
@@ -24,14 +25,15 @@ class Reproducible : public ::testing::Test {
   using Exec = typename C::exec;
   using L = typename C::layout;
 
-  /// `row` among rows of other values.
+  /// Returns rows of other values with `row` among them.
   static Rows<T> surrounded(const Rows<T>& row, const Surroundings& s) {
     Rows<T> rows = normal_rows<T>(s.count, row.columns);
     std::copy(row.values.begin(), row.values.end(), rows.values.begin() + s.place * row.columns);
     return rows;
   }
 
-  /// The result for `row` alone, as the function gives it in these surroundings.
+  /// Returns the part of the result that belongs to `row` if the function is called in these
+  /// surroundings.
   static std::vector<T> result(const Rows<T>& row, Case c, const Surroundings& s,
                                const Exec& exec) {
     const Rows<T> rows = surrounded(row, s);
@@ -59,16 +61,17 @@ class Reproducible : public ::testing::Test {
            ", " + std::string(to_string(c.options.algorithm));
   }
 
-  /// Whether the algorithm may not refuse the row among others.
+  /// Whether the algorithm must accept the row among `count` rows.
   static bool is_to_be_served(const Case& c, std::size_t columns, std::size_t count) {
     constexpr bool right = std::is_same_v<L, Kokkos::LayoutRight>;
     constexpr bool left = std::is_same_v<L, Kokkos::LayoutLeft>;
     const Algorithm algorithm = c.options.algorithm;
     if (algorithm == Algorithm::automatic) return true;
     if (algorithm == Algorithm::host) return is_host_space<Exec>;
-    // A single row is contiguous and strided. must_serve is about dense matrices.
+    // A single row is both contiguous and strided, and must_serve holds only for dense matrices.
     if (count == 1 || !(right || left)) return false;
-    // On GPUs floats have no shape of one load per entry for it, the only one that is reproducible.
+    // Only shapes with one load per entry are reproducible. On GPUs, fused_registers has no such
+    // shape for float.
     if (algorithm == Algorithm::fused_registers && !is_host_space<Exec> && sizeof(T) == 4)
       return false;
     const bool strided = right == (c.options.axis == 0);
@@ -79,7 +82,7 @@ class Reproducible : public ::testing::Test {
     const Surroundings surroundings[] = {{1, 0, 0, 0},   {2, 0, 0, 0},     {2, 1, 0, 0},
                                          {3, 1, 1, 0},   {5, 4, 2, 3},     {1, 0, 3, 1},
                                          {127, 5, 0, 0}, {127, 126, 1, 2}, {300, 131, 0, 0}};
-    const Exec instances[] = {Exec{}, other_instances(Exec{})[0]};  // in turn
+    const Exec instances[] = {Exec{}, other_instances(Exec{})[0]};  // used in turn
     std::optional<std::vector<T>> first;
     int call = 0;
     for (const Surroundings& s : surroundings) {
@@ -121,7 +124,7 @@ TYPED_TEST(Reproducible, ForcedAlgorithms) {
       }
 }
 
-// Reproducible isn't inaccurate.
+// Reproducible results are as accurate as others.
 TYPED_TEST(Reproducible, Right) {
   for (const std::size_t columns : {1, 33, 1024, 12671}) {
     const auto& sample = normal_sample<typename TypeParam::value>(3, columns);

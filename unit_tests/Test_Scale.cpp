@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Options::scale: temperatures, softmin, zero, and what overflows or vanishes.
+// Options::scale: temperatures, softmin, zero, and scales with which values overflow or underflow.
 
 #include <cmath>
 #include <limits>
@@ -37,7 +37,7 @@ TYPED_TEST(Scale, HostileRows) {
       TestFixture::expect_right(hostile_rows<typename TypeParam::value>(columns), scale);
 }
 
-// The limit from above: finite rows become uniform, and -inf still counts for nothing.
+// The limit from above: the results of finite rows are uniform, and -inf still contributes nothing.
 TYPED_TEST(Scale, Zero) {
   for (const std::size_t columns : {7, 1025})
     for (const double scale : {0.0, -0.0})
@@ -45,8 +45,8 @@ TYPED_TEST(Scale, Zero) {
 }
 
 #if defined(__SSE2__)
-/// While it lives, the calling thread's processor takes denormal numbers for zero, as in programs
-/// that -ffast-math or icx have linked.
+/// While an object of this class exists, the processor treats denormal numbers as zero in the
+/// calling thread, as in programs that are linked with -ffast-math or by icx.
 class DenormalsAreZero {
  public:
   DenormalsAreZero() { _mm_setcsr(m_before | flush_to_zero | denormals_are_zero); }
@@ -78,7 +78,7 @@ TYPED_TEST(Scale, ZeroWithoutDenormalNumbers) {
 }
 #endif
 
-// So that scale itself, or products, overflow or vanish.
+// Scales that overflow or underflow when they are rounded, or whose products with x do.
 TYPED_TEST(Scale, Extreme) {
   using T = typename TypeParam::value;
   for (const double scale : {1e-310, 1e-45, 1e30, 1e300, -1e300})

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every schedule that is compiled, whatever the rule takes it for: rows that just fit its
-// registers, that just don't, with and without edges, contiguous and strided, scaled and at
-// addresses of x and y that differ.
+// Tests every compiled schedule, regardless of the shapes for which the rule chooses it: rows that
+// just fit its registers and rows that just don't, rows of whole chunks and others, contiguous and
+// strided rows, scaled rows, and different alignments of x and y.
 
 #include <gtest/gtest.h>
 
@@ -17,11 +17,11 @@ using KokkosSoftmax::Impl::AccessMode;
 using KokkosSoftmax::Impl::Operation;
 using KokkosSoftmax::Impl::Schedule;
 
-/// Widths at which a schedule's tile is filled in different ways.
+/// Returns widths that fill the tile of a schedule in different ways.
 std::set<std::size_t> widths_of(const Schedule& s) {
   const auto capacity = static_cast<std::size_t>(
       s.algorithm == Algorithm::packed ? s.items * s.width : register_capacity(s));
-  // chunks across rows are one column wide
+  // a chunk across rows is one column wide
   const auto width =
       static_cast<std::size_t>(s.access == AccessMode::vectors_across_rows ? 1 : s.width);
   const std::size_t half = (capacity / 2 + width - 1) / width * width;
@@ -59,7 +59,8 @@ class Schedules : public ::testing::Test {
       const KokkosSoftmax::Impl::Choice choice{static_cast<int>(s), nullptr};
       int served = 0;
       for (const std::size_t columns : widths_of(schedules[s])) {
-        // one, and more than a team has where they are short; 8 is a multiple of any chunk of rows
+        // One row, and if rows are short, more rows than a team has. 8 rows are a multiple of every
+        // chunk across rows.
         for (const std::size_t count : {1, columns <= 64 ? 700 : 5, columns <= 64 ? 712 : 8})
           served += expect_sample_right<operation>(choice, schedules[s],
                                                    normal_sample<typename V::X>(count, columns));
@@ -81,7 +82,8 @@ class Schedules : public ::testing::Test {
     }
   }
 
-  /// Special values in one tile, and what another makes of them.
+  /// Whether the algorithm processes a row in several tiles. Then a special value in one tile must
+  /// have the right effect on the other tiles.
   static bool has_tiles(Algorithm algorithm) {
     using enum Algorithm;
     for (const Algorithm a :
@@ -112,7 +114,7 @@ class Schedules : public ::testing::Test {
     return sample;
   }
 
-  /// Along both axes; whether the schedule serves one.
+  /// Checks the sample along both axes. Returns whether the schedule serves one of them.
   template <Operation operation>
   static bool expect_sample_right(const KokkosSoftmax::Impl::Choice& choice,
                                   const Schedule& schedule, const Sample& sample) {
@@ -127,7 +129,7 @@ class Schedules : public ::testing::Test {
     return served;
   }
 
-  /// Whether the schedule serves the case.
+  /// Checks the case. Returns whether the schedule serves it.
   template <Operation operation>
   static bool expect_case_right(const Case& c, const KokkosSoftmax::Impl::Choice& choice,
                                 const Schedule& schedule, const Sample& sample) {

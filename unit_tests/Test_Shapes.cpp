@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Matrices of every width and height that something can go wrong at, along both axes.
+// Matrices of all widths and heights at which something can go wrong, along both axes.
 
 #include <support/Check.hpp>
 
@@ -20,7 +20,7 @@ void expect_right_along_both_axes(std::size_t count, std::size_t columns) {
   expect_right_along_both_axes<C>(normal_sample<typename C::value>(count, columns));
 }
 
-/// The same with data too large to be kept.
+/// The same with data that are too large to be kept for later tests.
 template <class C>
 void expect_right_for_large_data(std::size_t count, std::size_t columns) {
   const auto rows = normal_rows<typename C::value>(count, columns);
@@ -42,7 +42,7 @@ TYPED_TEST(Shapes, ManyRows) {
     if (columns <= 1025) expect_right_along_both_axes<TypeParam>(127, columns);
 }
 
-// More rows than a GPU's grid has blocks in y.
+// More rows than the y dimension of a GPU's grid can have blocks.
 TYPED_TEST(Shapes, VeryManyNarrowRows) {
   for (const std::size_t columns : {2, 7}) expect_right_along_both_axes<TypeParam>(70000, columns);
 }
@@ -61,8 +61,8 @@ TYPED_TEST(SlowShapes, VeryManyRows) {
     expect_right_for_large_data<TypeParam>(70000, columns);
 }
 
-/// Rows whose sums have more terms than those of `widths`. Of algorithms that are forced, those for
-/// strided rows run along axis 0, and the others along axis 1.
+/// Checks rows whose sums have more terms than those of `widths`. Forced algorithms for strided
+/// rows run along axis 0, the other forced algorithms along axis 1.
 template <class C>
 void expect_right_for_long_rows(std::size_t count, std::size_t columns,
                                 const std::vector<Algorithm>& algorithms) {
@@ -99,7 +99,7 @@ TYPED_TEST(SlowLongRows, OfAMillionColumns) {
        Algorithm::split_column});
 }
 
-// Some gigabytes of the host's memory.
+// Needs several gigabytes of host memory.
 TYPED_TEST(SlowLongRows, OfTenMillionColumns) {
   expect_right_for_long_rows<TypeParam>(1, 10000019, {Algorithm::automatic, Algorithm::online});
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Sizes beyond 32 bits, on devices with the memory for them: more than 2^31 rows, more than 2^31
-// columns, more than 2^32 elements. The data repeats after `period` entries, so that the truth for
-// 2^31 entries is that for `period` of them, each as often as it occurs.
+// Sizes beyond 32 bits, on devices with enough memory: more than 2^31 rows, more than 2^31 columns,
+// and more than 2^32 elements. The data repeat after `period` entries. The true sum over 2^31
+// entries is therefore a sum over `period` entries, each multiplied by the number of times that it
+// occurs.
 
 #include <algorithm>
 #include <cmath>
@@ -12,7 +13,7 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-constexpr std::int64_t period = 1021;  // prime: no tile or vector meets it in step
+constexpr std::int64_t period = 1021;  // prime, so not a multiple of the size of a tile or a vector
 
 KOKKOS_INLINE_FUNCTION float periodic_entry(std::int64_t row, std::int64_t column) {
   return static_cast<float>((row * 7 + column * 3) % period) * (8.0f / period);
@@ -39,7 +40,8 @@ long double true_logsumexp(std::int64_t row, std::int64_t columns) {
   return std::log(sum);
 }
 
-/// Some of 0 ... n - 1: around the ends, the middle and the limits of 32-bit numbers.
+/// Returns some of the indices 0 to n - 1: near the ends, the middle and the limits of 32-bit
+/// numbers.
 std::vector<std::int64_t> interesting_indices(std::int64_t n) {
   std::vector<std::int64_t> indices;
   for (const std::int64_t center :
@@ -56,7 +58,8 @@ float entry_of(const Matrix<Exec>& y, std::int64_t row, std::int64_t column) {
   return value;
 }
 
-/// softmax in place, then some of its entries. The memory is there once only.
+/// Calls softmax in place and checks some of its entries. It runs in place because the device has
+/// memory for only one such matrix.
 template <class Exec>
 void expect_right_in_place(std::int64_t rows, std::int64_t columns, const Options& options = {}) {
   const Matrix<Exec> x(Kokkos::view_alloc("x", Kokkos::WithoutInitializing), rows, columns);
@@ -95,7 +98,8 @@ TYPED_TEST(SlowSizes, MoreThan2To31Columns) {
   expect_right_in_place<typename TypeParam::exec>(1, (std::int64_t{1} << 31) + 5);
 }
 
-// A number of columns that is 0 in 32 bits must not pass for one that fits scratch memory.
+// A number of columns that is 0 when truncated to 32 bits must not be taken for one that fits
+// scratch memory.
 TYPED_TEST(SlowSizes, TwoTo32Columns) {
   expect_right_in_place<typename TypeParam::exec>(1, std::int64_t{1} << 32, {.reproducible = true});
 }

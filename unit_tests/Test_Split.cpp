@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Rows split over teams that wait for one another: on many instances at once, beside a kernel that
-// keeps the device busy, with more rows than teams, and through launches of changing shapes, which
-// find in the workspace what the one before has left.
+// Rows split over teams that wait for one another: on many instances at once, concurrently with a
+// kernel that keeps the device busy, with more rows than teams, and with launches of changing
+// shapes, each of which finds the workspace as the previous launch has left it.
 
 #include <support/Instances.hpp>
 #include <support/Watchdog.hpp>
@@ -16,11 +16,11 @@ class Split : public ::testing::Test {
   using T = typename C::value;
   using Exec = typename C::exec;
 
-  /// A host's lanes can't hold a wide row in registers.
+  /// The lanes of a host can't hold a wide row in registers.
   static constexpr Algorithm split =
       is_host_space<Exec> ? Algorithm::split_online : Algorithm::split;
 
-  /// split_column goes down the columns of a matrix, the others along its rows.
+  /// split_column reduces along axis 0 of a matrix, the other algorithms along axis 1.
   static void expect_right(const std::vector<Exec>& instances, int calls, std::size_t count,
                            std::size_t columns, Algorithm algorithm) {
     const int axis = algorithm == Algorithm::split_column ? 0 : 1;
@@ -28,11 +28,11 @@ class Split : public ::testing::Test {
   }
 
  private:
-  const Watchdog m_watchdog{std::chrono::seconds(300)};  // teams that wait for ever
+  const Watchdog m_watchdog{std::chrono::seconds(300)};  // if teams wait for ever
 };
 TYPED_TEST_SUITE(Split, ValueConfigs, ConfigName);
 
-// A host's launches return when they are done: see Test_HostThreads.
+// Launches on a host return when they are done. Test_HostThreads tests concurrent launches there.
 TYPED_TEST(Split, ManyInstancesAtOnceOnGpus) {
   if (is_host_space<typename TypeParam::exec>) GTEST_SKIP() << "not a GPU";
   const auto instances = many_instances<typename TypeParam::exec>();
@@ -50,15 +50,16 @@ TYPED_TEST(Split, MoreRowsThanTeams) {
       TestFixture::expect_right({typename TypeParam::exec{}}, 1, 700, columns, algorithm);
   for (const std::size_t rows : {700, 20000})
     TestFixture::expect_right({typename TypeParam::exec{}}, 1, rows, 401, Algorithm::split_column);
-  if (!is_host_space<typename TypeParam::exec>)  // so many that groups claim panels
+  if (!is_host_space<typename TypeParam::exec>)  // so many rows that groups claim panels
     TestFixture::expect_right({typename TypeParam::exec{}}, 1, 180001, 37, Algorithm::split_column);
 }
 
-// Each member of a group finds a slightly larger maximum than the one before: the roundings of
-// many like exponentials must not add up.
+// Each member of a group finds a slightly larger maximum than the member before it. The rounding
+// errors of many similar exponentials must not accumulate.
 TYPED_TEST(Split, SlowlyAscendingPanel) {
   using T = typename TypeParam::value;
-  // A host's team rescales its sum after every tile, of few entries: those roundings do add up.
+  // A team on a host rescales its sum after each tile of few entries, and these rounding errors do
+  // accumulate. The rows on a host are therefore shorter.
   const std::size_t columns = is_host_space<typename TypeParam::exec> ? 640 : 6400;
   auto rows = normal_rows<T>(255, columns);
   for (std::size_t i = 0; i < rows.values.size(); ++i)
@@ -68,7 +69,7 @@ TYPED_TEST(Split, SlowlyAscendingPanel) {
                               reference(rows), typename TypeParam::exec{}));
 }
 
-// Fewer neighbours than lanes, as many, one more, and numbers that leave a smaller last panel.
+// Fewer neighbouring rows than lanes, as many, one more, and numbers with a smaller last panel.
 TYPED_TEST(Split, PanelsOfAnyNumberOfRows) {
   for (const std::size_t rows : {2, 3, 5, 31, 32, 33, 100, 128, 129, 200, 256, 257, 600, 1001})
     for (const std::size_t columns : {1, 77, 3001})
@@ -76,7 +77,7 @@ TYPED_TEST(Split, PanelsOfAnyNumberOfRows) {
                                 Algorithm::split_column);
 }
 
-// Panels run across matrices that lie one behind the other.
+// The rows of several matrices that follow one another in memory are divided into panels.
 TYPED_TEST(Split, PanelsOfSeveralMatrices) {
   using T = typename TypeParam::value;
   using Exec = typename TypeParam::exec;
@@ -94,8 +95,9 @@ TYPED_TEST(Split, PanelsOfSeveralMatrices) {
   }
 }
 
-// On GPUs the rule takes split_column for many strided rows too where their columns aren't whole
-// cache lines, if it has been compiled to read such columns in long pieces.
+// On GPUs the rule chooses split_column also for many strided rows if their columns aren't a whole
+// number of cache lines, provided that split_column is compiled to read such columns in long
+// pieces.
 TYPED_TEST(Split, TakenForFloatsOffTheLines) {
   using T = typename TypeParam::value;
   using Exec = typename TypeParam::exec;
@@ -114,7 +116,7 @@ TYPED_TEST(Split, TakenForFloatsOffTheLines) {
   EXPECT_TRUE(check_matrix<TypeParam>({.options = options}, sample.rows, sample.expected, Exec{}));
 }
 
-// Each launch has other numbers of groups, members and rounds.
+// The launches differ in the numbers of groups, members and rounds.
 TYPED_TEST(Split, ChangingShapesOnOneInstance) {
   using T = typename TypeParam::value;
   const typename TypeParam::exec exec;

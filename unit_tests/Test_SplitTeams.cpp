@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The protocol of docs/split.md on the host: groups of several teams that run at one time, each
-// lane a thread. The test says which teams arrive before their group is closed and which ones are
-// late, and looks at what a launch leaves in the workspace. Every result is compared with the
-// reference.
+// Tests the protocol of docs/split.md on the host, with groups of several teams that run at the
+// same time. Each lane is a thread. The test controls which teams arrive before their group is
+// closed and which teams are late, and checks the workspace after each launch. Every result is
+// compared with the reference.
 
 #include <gtest/gtest.h>
 
@@ -26,15 +26,16 @@ using KokkosSoftmax::Impl::LaunchWord;
 using KokkosSoftmax::Impl::SplitPlan;
 using KokkosSoftmax::Impl::SplitWorkspace;
 
-/// What teams of ThreadSanitizer's builds may not do: a team that is left out of its group has read
-/// entries that the others overwrite meanwhile, and throws away what it made of them.
+/// Whether late teams can be tested in place. A team that is excluded from its group reads entries
+/// that the other teams overwrite at the same time, and discards the result. ThreadSanitizer
+/// reports these reads.
 #if defined(__SANITIZE_THREAD__)
 inline constexpr bool late_teams_in_place = false;
 #else
 inline constexpr bool late_teams_in_place = true;
 #endif
 
-/// A workspace of the test's own, for so many teams that have so many rows at one time.
+/// A workspace that belongs to the test, for `teams` teams that work on `rows` rows at one time.
 class TestWorkspace {
  public:
   static constexpr std::uint32_t max_epoch = 0x7fffffffu;
@@ -58,12 +59,12 @@ class TestWorkspace {
   std::uint32_t epoch() const { return LaunchWord(m_launches).epoch; }
   void set_epoch(std::uint32_t epoch) { m_launches = LaunchWord::of(m_launch, epoch); }
 
-  // While a launch runs.
+  // These can be called while a launch runs.
   int finished() { return static_cast<int>(KokkosSoftmax::Impl::load_relaxed(&m_finished)); }
   int arrivals(int group) { return static_cast<int>(word_of(group) & 0xffffu); }
   bool is_closed(int group) { return (word_of(group) & 0x80000000u) != 0u; }
 
-  /// Words with a message that each tag of [first, last] could belong to, as many as there are.
+  /// Fills all words with messages whose tags run through [first, last] repeatedly.
   void fill_with_tags(std::uint32_t first, std::uint32_t last) {
     std::uint32_t tag = first;
     for (std::uint64_t& word : m_words) {
@@ -76,7 +77,8 @@ class TestWorkspace {
     return std::all_of(m_words.begin(), m_words.end(), [](std::uint64_t w) { return w == 0u; });
   }
 
-  /// What each launch has to leave behind, and the next one relies on.
+  /// Checks the state in which each launch must leave the workspace, as the next launch relies on
+  /// it.
   void expect_ready() const {
     EXPECT_EQ(m_finished, 0u);
     EXPECT_EQ(m_claimed, 0u);
@@ -100,21 +102,22 @@ class TestWorkspace {
   std::vector<std::uint64_t> m_words;
 };
 
-/// How the teams of a launch behave.
+/// A launch and the behaviour of its teams.
 struct Launch {
   enum class Late { never, after_closing, after_all_others };
 
   std::size_t count;    // rows
-  std::size_t columns;  // of a row
+  std::size_t columns;  // entries of a row
   int groups;
   int teams_per_row;
   bool in_place = false;
   std::uint32_t poll_limit = 1u << 30;
-  /// Of a group: no team looks for the others before so many have arrived, and more are late. With
-  /// all of teams_per_row and no patience the group can't be closed.
+  /// The number of teams of a group that arrive in time. No team polls for the others before this
+  /// many teams have arrived, and the remaining teams are late. If all of teams_per_row arrive, the
+  /// group can't be closed even with a poll limit of 0.
   int arrivals = 0;
   Late late = Late::never;
-  int delays = 0;  // not 0: teams start after random ones
+  int delays = 0;  // if not 0, teams start after random delays with this seed
   double scale = 1.0;
 };
 
@@ -142,14 +145,14 @@ TeamGates gates_of(const Launch& l, TestWorkspace& workspace) {
   if (l.arrivals > 0)
     gates.before_first_barrier = [&l, &workspace](int rank) {
       wait_until([&] { return workspace.arrivals(rank / l.teams_per_row) >= l.arrivals; });
-      // The last team has arrived and is behind: the others look for it in vain and lose patience.
+      // The last team has arrived and is delayed: the others poll for it until their limit.
       if (l.arrivals == l.teams_per_row && rank % l.teams_per_row == l.arrivals - 1)
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     };
   return gates;
 }
 
-/// A kernel of one of the kinds, as it is for the function and the type.
+/// One of the split kernels for an operation and a type.
 template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel,
           KokkosSoftmax::Impl::Operation operation_, class T>
 struct SplitTeamsConfig {
@@ -195,7 +198,8 @@ class SplitTeams : public ::testing::Test {
                                                                     : Function::logsumexp;
   static constexpr bool can_be_in_place = function != Function::logsumexp;
 
-  /// One thread of four lanes, and two of two: the states of a team's threads are merged, too.
+  /// Teams of one thread with four lanes, and of two threads with two lanes, which also merge the
+  /// states of their threads.
   using OneThread =
       std::conditional_t<is_column,
                          KokkosSoftmax::Impl::Shape<1, 4, 8, 1, AccessMode::scalar, 1, 4>,
@@ -208,7 +212,7 @@ class SplitTeams : public ::testing::Test {
 
   template <class Shape>
   static constexpr std::size_t tile = Shape::threads* Shape::lanes* Shape::items* Shape::width;
-  /// Of a row that fills the tiles of so many members but for a bit.
+  /// The number of columns of a row that almost fills the tiles of `members` members.
   template <class Shape>
   static constexpr std::size_t columns_for(std::size_t members) {
     return members * tile<Shape> -
@@ -220,7 +224,7 @@ class SplitTeams : public ::testing::Test {
     return {teams, C::template KernelOf<Shape>::most_rows};
   }
 
-  /// One launch. The rest of the workspace is that of earlier launches, or none.
+  /// Checks one launch. Earlier launches can have used the workspace.
   template <class Shape>
   static void expect_right(const Launch& l, TestWorkspace& workspace) {
     using K = typename C::template KernelOf<Shape>;
@@ -238,23 +242,23 @@ class SplitTeams : public ::testing::Test {
               K::scratch_bytes(plan), gates_of(l, workspace));
     EXPECT_TRUE(check_output(c, rows, reference(rows, l.scale), l.in_place ? x : y)) << l;
     workspace.expect_ready();
-    // The tags of the launch are those of its rounds, one per row at most and one to close.
+    // A launch uses the tags of its rounds: at most one per row, and one for closing.
     const std::uint32_t next = epoch + plan.rows + 1;
     const bool wraps = next > TestWorkspace::max_epoch;
     EXPECT_EQ(workspace.epoch(), wraps ? 0u : next) << l;
     EXPECT_TRUE(!wraps || workspace.words_are_cleared()) << l;
   }
 
-  /// The same in a new workspace.
+  /// Checks one launch with a new workspace.
   template <class Shape>
   static void expect_right(const Launch& l) {
     TestWorkspace workspace = make_workspace<Shape>(l.groups * l.teams_per_row);
     expect_right<Shape>(l, workspace);
   }
 
-  /// body(launch) with what the kernel can serve: rows (panels of them) for one group and for two,
-  /// a few more, and so many that groups claim some; shares of one tile, of two, and none for most
-  /// of the teams; in place and not.
+  /// Calls body(launch) with problems that the kernel can serve: rows (or panels of rows) for one
+  /// group and for two, a few more, and so many that groups claim some; segments of one tile, of
+  /// two tiles, and empty segments for most teams; in place and not in place.
   template <class Shape, class Body>
   static void for_each_problem(int teams_per_row, const Body& body) {
     const std::size_t few = Shape::access == AccessMode::guarded_vectors ? Shape::width : 1;
@@ -342,7 +346,7 @@ TYPED_TEST(SplitTeams, CompleteGroups) {
   check(std::type_identity<typename TestFixture::TwoThreads>{});
 }
 
-// Whoever loses patience finds that all have arrived, and goes on waiting.
+// A team that reaches its poll limit finds that all teams have arrived, and continues to wait.
 TYPED_TEST(SplitTeams, CompleteGroupsCannotBeClosed) {
   using Shape = typename TestFixture::OneThread;
   for (const int members : {2, 4})
@@ -353,8 +357,9 @@ TYPED_TEST(SplitTeams, CompleteGroupsCannotBeClosed) {
     });
 }
 
-// All numbers of members that a group can be closed with. The others start when it is closed, or
-// when nobody else is there any more: then they are the ones that prepare the next launch.
+// All numbers of members with which a group can be closed. The remaining teams start when the group
+// is closed, or when all other teams have finished: then they prepare the workspace for the next
+// launch.
 TYPED_TEST(SplitTeams, ClosedGroups) {
   using Late = typename TestFixture::Late;
   const auto check = [&]<class Shape>(std::type_identity<Shape>) {
@@ -372,8 +377,8 @@ TYPED_TEST(SplitTeams, ClosedGroups) {
   check(std::type_identity<typename TestFixture::TwoThreads>{});
 }
 
-// Which groups are closed, and with whom, is chance: the results are right all the same. Launch
-// after launch on one workspace, of other shapes and other data.
+// It is random which groups are closed and with which members; the results must be right in any
+// case. The launches use one workspace one after the other and differ in shapes and data.
 TYPED_TEST(SplitTeams, ManyLaunchesOnOneWorkspace) {
   using Shape = typename TestFixture::OneThread;
   TestWorkspace workspace = TestFixture::template make_workspace<Shape>(8);
@@ -390,13 +395,13 @@ TYPED_TEST(SplitTeams, ManyLaunchesOnOneWorkspace) {
       });
 }
 
-// Tags come round after 2^31 rows: what has one that comes again is cleared before.
+// Tags repeat after 2^31 rows. Words with a tag that will be used again must be cleared before.
 TYPED_TEST(SplitTeams, EpochComesRound) {
   using Shape = typename TestFixture::OneThread;
   using Late = typename TestFixture::Late;
   for (const std::uint32_t before : {0u, 1u, 2u, 3u, 8u}) {
     TestWorkspace workspace = TestFixture::template make_workspace<Shape>(8);
-    workspace.fill_with_tags(1, 40);  // of the launches after that
+    workspace.fill_with_tags(1, 40);  // tags of the launches after the epoch has wrapped
     workspace.set_epoch(TestWorkspace::max_epoch - before);
     int launch = 0;
     for (int pass = 0; pass < 2; ++pass)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the sweep checks results with before it times them: it must find one wrong entry wherever it
-// stands, also in rows so long that several processors share them. And what it compares hosts with,
-// and how it tells that something disturbed a time.
+// The functions with which the sweep checks results before it times them: they must find one wrong
+// entry at any position, also in rows so long that several processors share them. The file also
+// tests the copies with which the sweep compares hosts, and how it takes times and marks disturbed
+// ones.
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-constexpr std::size_t part = 65536;  // the least that a processor gets
+constexpr std::size_t part = 65536;  // the smallest number of entries that a processor gets
 const std::vector<std::size_t> lengths = {1, 2, part, part + 1, 3 * part + 7};
 
 std::vector<double> waves(std::size_t columns) {

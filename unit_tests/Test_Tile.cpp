@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// How a tile takes entries: each multiplied by the scale, whichever way they come.
+// A tile must multiply each entry by the scale, regardless of where it takes the entries from.
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ KokkosSoftmax::Impl::RowArgs<V> arguments_with(double scale) {
   return {problem, KokkosSoftmax::Options{.scale = scale}};
 }
 
-/// function(tile, arguments, chunks) for some scales, among them 1.
+/// Checks function(tile, arguments, chunks) for several scales, including 1.
 template <class Function>
 void expect_scaled(const Function& function) {
   for (const double scale : {1.0, -0.7, 0.1, 3.0}) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The text of tuning tables: what is read is what was printed, and each kind of error is told.
+// Tests the text of tuning tables: reading the printed text gives the same schedule, and each kind
+// of error is reported.
 
 #include <gtest/gtest.h>
 
@@ -32,7 +33,8 @@ std::string line_text(const std::string& ranges) {
   return "softmax float " + ranges + " " + schedule_text;
 }
 
-/// Whether a table whose second line is `line` is refused with its name, the number and `parts`.
+/// Succeeds if a table whose second line is `line` is refused with a message that contains its
+/// name, the line number and `parts`.
 ::testing::AssertionResult refused(const std::string& line,
                                    std::initializer_list<std::string> parts) {
   std::istringstream table("# a comment\n" + line + "\n");
@@ -51,7 +53,7 @@ TEST(Tuning, CompiledSchedulesComeBackFromTheirText) {
     }
 }
 
-// A table may be shipped with builds whose Kokkos has no half types.
+// A table can be shipped with builds whose Kokkos has no half types.
 TEST(Tuning, TypesAreKnownWhetherTheyAreCompiledOrNot) {
   for (const char* types : {"float", "double", "half", "bhalf", "half_float", "bhalf_float"})
     EXPECT_EQ(parse_tuning_line(std::string("softmax ") + types + " * * " + schedule_text).types,
@@ -161,7 +163,7 @@ TEST_F(TuningFile, Directory) {
                           [] { read_tuning_file(::testing::TempDir()); }));
 }
 
-// A file that can be opened, except that reading it fails.
+// A file that can be opened, but reading it fails.
 TEST_F(TuningFile, ReadError) {
   const char* const unreadable = "/proc/self/mem";
   if (!std::ifstream(unreadable)) GTEST_SKIP() << "there is no " << unreadable;
@@ -169,7 +171,8 @@ TEST_F(TuningFile, ReadError) {
                           [&] { read_tuning_file(unreadable); }));
 }
 
-// Their schedules may not be compiled here, where there may be no GPU.
+// The schedules of these tables are perhaps not compiled in this build, for example without a GPU
+// backend.
 TEST(Tuning, ShippedTables) {
   for (const ShippedTable& shipped : shipped_tables()) {
     std::istringstream text(shipped.text);

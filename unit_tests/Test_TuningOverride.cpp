@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What the file does that KOKKOSSOFTMAX_TUNING names. CTest sets the variable, as the file is read
-// once a process: to testdata/override.table for TuningOverride, testdata/bad.table for TuningBad
-// and a file that isn't there for TuningMissing.
+// Tests the effect of the file that KOKKOSSOFTMAX_TUNING names. The file is read once per process,
+// so CTest sets the variable for each run: to testdata/override.table for TuningOverride, to
+// testdata/bad.table for TuningBad, and to a file that does not exist for TuningMissing.
 
 #include <cstdlib>
 #include <support/Check.hpp>
@@ -50,7 +50,7 @@ TEST_F(TuningOverride, TakesTheFirstLineThatServes) {
   EXPECT_TRUE(chosen(choice(10, 304), {"online{", "access=guarded_vectors",
                                        "override.table:6: columns 300-400, rows 10-*"}));
   EXPECT_TRUE(chosen(choice(25, 304), {"online{", "override.table:6"}));
-  // odd: not guarded
+  // an odd number of columns, which guarded vectors of 2 can't serve
   EXPECT_TRUE(chosen(choice(25, 305), {"fused_scratch{", "access=scalar", "override.table:7"}));
 }
 

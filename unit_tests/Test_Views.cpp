@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Views as users have them: of different layouts and alignments, padded, subviews, in place, with
-// compile-time extents.
+// Views as in users' programs: different layouts and alignments, padded Views, subviews, in place,
+// and with compile-time extents.
 
 #include <support/Check.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
 
-/// An input and an output in memory of their own, for Views that a test makes from their pointers.
+/// An input and an output, each in its own memory, for Views that a test makes from their pointers.
 template <class T, class Exec>
 struct Fields {
   Field<T, Exec> x, y;
@@ -18,7 +18,7 @@ struct Fields {
     x.assign(rows_to_tensor(rows.values, x_place.extents, axis));
   }
 
-  /// Calls on these Views of the fields and checks the output.
+  /// Calls the function with these Views of the fields and checks the output.
   template <class X, class Y>
   ::testing::AssertionResult check(const X& x_view, const Y& y_view, const Case& c,
                                    const Sample<T>& sample) const {
@@ -48,7 +48,7 @@ class Views : public ::testing::Test {
     }
   }
 
-  /// Matrices with these strides in x, and in y if they are given in the other order.
+  /// Checks matrices with the given strides of x and of y, along both axes.
   static void expect_right_with_strides(const Extents& extents, const Extents& x_strides,
                                         const Extents& y_strides) {
     for (const int axis : {0, 1}) {
@@ -68,7 +68,7 @@ TYPED_TEST(Views, OutputOfAnotherLayout) {
   TestFixture::template expect_right_with_output_layout<Kokkos::LayoutStride>();
 }
 
-// Wide loads need alignment, which x and y may have or not, each on its own.
+// Wide loads need alignment. x and y are aligned or unaligned independently of each other.
 TYPED_TEST(Views, UnalignedPointers) {
   using T = typename TypeParam::value;
   for (const std::size_t columns : {7, 128, 781, 1000, 1024, 1025, 4096}) {
@@ -102,7 +102,7 @@ template <class C>
 class StridedViews : public Views<C> {};
 TYPED_TEST_SUITE(StridedViews, ValueConfigs, ConfigName);
 
-// Contiguous rows or columns with gaps between them, so that each begins at another alignment.
+// Contiguous rows or columns with gaps between them, so that their alignments differ.
 TYPED_TEST(StridedViews, PaddedRowsAndColumns) {
   for (const std::size_t columns : {7, 33, 781, 1025, 4096}) {
     const Extents extents{5, columns}, right{columns + 5, 1}, left{1, 5 + 3};
@@ -115,7 +115,7 @@ TYPED_TEST(StridedViews, PaddedRowsAndColumns) {
   }
 }
 
-// One axis contiguous in x and strided in y, and the other way round.
+// One axis is contiguous in x and strided in y, or strided in x and contiguous in y.
 TYPED_TEST(StridedViews, EveryOtherColumn) {
   for (const std::size_t columns : {7, 33, 1025}) {
     const Extents extents{5, columns}, every{columns, 1}, every_other{2 * columns + 1, 2};
@@ -124,7 +124,7 @@ TYPED_TEST(StridedViews, EveryOtherColumn) {
   }
 }
 
-// The same row for every row of x: reading through a stride of 0 is legal.
+// All rows of x are the same memory: an input can have a stride of 0.
 TYPED_TEST(StridedViews, BroadcastInput) {
   using T = typename TypeParam::value;
   using Exec = typename TypeParam::exec;
@@ -141,7 +141,7 @@ TYPED_TEST(StridedViews, BroadcastInput) {
                            {.extents = {3, columns}}, repeated));
 }
 
-/// A View of a whole 4 x 9 x 40 tensor, of which `field` holds the part that begins at element
+/// A View of a 4 x 9 x 40 tensor, of which `field` holds only the part that begins at element
 /// `first`.
 template <class T, class Exec, class Layout>
 auto whole_tensor(const Field<T, Exec>& field, std::size_t first) {
@@ -149,7 +149,7 @@ auto whole_tensor(const Field<T, Exec>& field, std::size_t first) {
                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>(field.data() - first, 4, 9, 40);
 }
 
-/// Slice 2, rows 1 to 7, columns 3 to 35 of whole_tensor.
+/// The placement of slice 2, rows 1 to 7, columns 3 to 35 of whole_tensor.
 template <class Layout>
 Placement slice_of_whole_tensor() {
   const Placement whole = place<Layout>({4, 9, 40});
@@ -184,7 +184,7 @@ TYPED_TEST(StridedViews, Subviews) {
   expect_right_for_slices<TypeParam, Kokkos::LayoutLeft>();
 }
 
-// The two halves of each row don't overlap, though their spans do.
+// The left and the right half of all rows don't overlap, although their spans do.
 TYPED_TEST(StridedViews, HalvesOfTheSameRows) {
   using T = typename TypeParam::value;
   using Exec = typename TypeParam::exec;
@@ -214,7 +214,7 @@ TYPED_TEST(StridedViews, HalvesOfTheSameRows) {
   EXPECT_TRUE(is_accurate(Function::softmax, sample.rows, sample.expected, got));
 }
 
-// Managed Views of compile-time extents, and the overloads without an execution space.
+// Managed Views with compile-time extents, and the overloads without an execution space.
 TYPED_TEST(StridedViews, CompileTimeExtentsOnTheDefaultInstance) {
   using T = typename TypeParam::value;
   using Device = typename Field<T, typename TypeParam::exec>::Device;

@@ -10,7 +10,7 @@ int main(int argc, char** argv) {
   const int status = RUN_ALL_TESTS();
   const auto* tests = ::testing::UnitTest::GetInstance();
   if (tests->test_to_run_count() == 0 && !GTEST_FLAG_GET(list_tests)) {
-    std::cerr << "The filter selects no test\n";  // a misspelt one must not pass
+    std::cerr << "The filter selects no test\n";  // a misspelt filter must not pass
     return 1;
   }
   return status;
