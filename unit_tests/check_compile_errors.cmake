@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # cmake -DCOMPILER=... -DFLAGS=... -DSOURCE=... -P check_compile_errors.cmake
-# The source must compile, and with KOKKOSSOFTMAX_TEST_WRONG_CALLS must not, for these reasons:
+# The source must compile. With KOKKOSSOFTMAX_TEST_WRONG_CALLS it must not compile, with these errors:
 string(CONCAT pairs
   "must be float and float, double and double, half_t and half_t, half_t and float, "
   "bhalf_t and bhalf_t, or bhalf_t and float")

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# A shared library shows the functions of kokkossoftmax.h, what our headers call and what the tests and the search
-# program call; further what the templates of the standard library and Kokkos leave, and a Kokkos that is in it.
+# Checks the symbols that a shared library exports: the functions of kokkossoftmax.h, the functions that the headers call,
+# and the functions that the tests and the search program call. Instances of templates of the standard library and of
+# Kokkos are allowed too, and so is a Kokkos that is linked into the library.
 cmake_minimum_required(VERSION 3.22)
 
 execute_process(COMMAND "${NM}" -DC --defined-only --format=posix "${LIBRARY}"
   OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
-string(REGEX REPLACE "[][;]" "," text "${text}") # which lists of CMake take for their own
+string(REGEX REPLACE "[][;]" "," text "${text}") # these characters have a meaning in lists of CMake
 string(REPLACE "\n" ";" symbols "${text}")
 
-# Return types stand before the names of templates; so do "vtable for" and the like.
+# The name of a template follows its return type, or a prefix like "vtable for".
 set(templates "choose|launch|describe|compiled_schedules|serves")
 set(functions "compiled|parse_schedule|parse_tuning_line|parse_tuning_table|read_tuning_file|shipped_tables|operator<<")
 set(ours "(^| )KokkosSoftmax::Impl::((${templates})<|(${functions})\\()|^kokkossoftmax_[a-z_]+ ")

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What is installed is complete, and names no directory of the source, of the build and of the installation.
+# Checks that the installation is complete, and that no installed file contains the path of the source directory, of the
+# build directory or of the directory of the installation.
 cmake_minimum_required(VERSION 3.22)
 
 set(package "${LIBDIR}/cmake/KokkosSoftmax")
@@ -30,11 +31,12 @@ endfunction()
 file(GLOB_RECURSE files "${PREFIX}/*.hpp" "${PREFIX}/*.h" "${PREFIX}/*.cmake" "${PREFIX}/*.pc")
 foreach(file IN LISTS files)
   file(READ "${file}" text)
-  string(REGEX REPLACE "(^|\n)kokkos_[^\n]*" "" text "${text}") # Kokkos may well be in .deps
+  string(REGEX REPLACE "(^|\n)kokkos_[^\n]*" "" text "${text}") # Kokkos can be installed in .deps of the source
   refuse("${file}" "${text}" "${SOURCE}" "${BUILD}" "${installation}")
 endforeach()
 
-# The library: the path that it looks for others, and what __FILE__ leaves. Debug information names files.
+# The library can contain paths in its search path for other libraries and from __FILE__. Debug information contains the
+# paths of source files, so only the Release build is checked.
 if(CONFIG STREQUAL "Release")
   file(STRINGS "${LIBRARY}" strings)
   refuse("${LIBRARY}" "${strings}" "${BUILD}" "${installation}")

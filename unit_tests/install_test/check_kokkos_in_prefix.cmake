@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
 # cmake -DBUILD=<build directory> -DCONFIG=<configuration> -DLIBDIR=... -DDIR=<directory> -P check_kokkos_in_prefix.cmake
-# Installs into the prefix where Kokkos is, below <directory> (DESTDIR): in kokkossoftmax.pc, Kokkos moves along.
+# Installs into the prefix in which Kokkos is installed, below <directory> (DESTDIR). kokkossoftmax.pc must then give the
+# path of Kokkos relative to the prefix.
 cmake_minimum_required(VERSION 3.22)
 
 function(read_line result file name)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Included before a program that was built for CUDA is run. Sets GPU_FOUND: whether there is a GPU to run it on.
+# Included before a program that was built for CUDA is run. Sets GPU_FOUND to ON if there is a GPU.
 find_program(NVIDIA_SMI nvidia-smi HINTS /usr/lib/wsl/lib)
 set(gpus "")
 if(NVIDIA_SMI)

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Configures a project in a new directory, builds it and runs its program, as far as ACTION says:
-#   PROJECT      the project
-#   ACTION       configure, build, run, or run_on_gpu: run if there is a GPU
-#   WORK         the directory, removed first
-#   PREFIX       where KokkosSoftmax is installed; empty: nowhere
-#   CACHE        a script with variables for the cache, given with -C
+# Configures a project in a new directory, builds it and runs its program, up to the step that ACTION names:
+#   PROJECT      the directory of the project
+#   ACTION       configure, build, run, or run_on_gpu (run only if there is a GPU)
+#   WORK         the build directory, which is removed first
+#   PREFIX       the prefix in which KokkosSoftmax is installed; empty if it isn't installed
+#   CACHE        a script that sets cache variables, passed with -C
 #   GENERATOR, CONFIG
-#   WAY              of cpp/CMakeLists.txt
-#   LAUNCH_COMPILER  whether the consumer asks for Kokkos' launch compiler
+#   WAY              see cpp/CMakeLists.txt
+#   LAUNCH_COMPILER  whether the consumer requests Kokkos' launch compiler
 #   CXX          a C++ compiler other than that of CACHE
 #   BUILD_TYPE   a CMAKE_BUILD_TYPE other than that of CACHE
-#   PROGRAM      its program, where that isn't `consumer`
-#   DEFINITIONS  further arguments of cmake, with | between them
+#   PROGRAM      the name of the program if it isn't `consumer`
+#   DEFINITIONS  further arguments for cmake, separated by |
 cmake_minimum_required(VERSION 3.22)
 
 set(arguments -G "${GENERATOR}" -C "${CACHE}" -S "${PROJECT}" -B "${WORK}"

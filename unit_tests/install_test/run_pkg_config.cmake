@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Compiles the programs of cpp/ and c/ with what pkg-config says, without CMake's help.
-#   PKG_CONFIG, CC, CXX    the programs
-#   PREFIX, LIBDIR, TYPE   where the library is, and whether it is STATIC or SHARED
+# Compiles the programs of cpp/ and c/ with the flags that pkg-config gives, without CMake.
+#   PKG_CONFIG, CC, CXX    the programs pkg-config, C compiler and C++ compiler
+#   PREFIX, LIBDIR, TYPE   the location of the library, and whether it is STATIC or SHARED
 #   FLAGS                  further compiler flags
-#   CUDA                   true where CXX is nvcc_wrapper
-#   SOURCES, WORK, ACTION  as for run_consumer.cmake
+#   CUDA                   true if CXX is nvcc_wrapper
+#   SOURCES                the directory that contains cpp/ and c/
+#   WORK, ACTION           as for run_consumer.cmake
 cmake_minimum_required(VERSION 3.22)
 
 set(ENV{PKG_CONFIG_PATH} "${PREFIX}/${LIBDIR}/pkgconfig")
@@ -28,7 +29,7 @@ ask(cflags --cflags)
 ask(libs ${static} --libs)
 set(c_cflags ${cflags})
 set(c_linker "${CC}")
-if(CUDA) # the rest is for nvcc
+if(CUDA) # the other flags are for nvcc
   ask(c_cflags --cflags-only-I)
   set(c_linker "${CXX}")
 endif()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # cmake -DCUOBJDUMP=... "-DOBJECTS=<file>|..." -DKNOWN=<file> [-DWRITE=ON] -P check_spills.cmake
-# Kernels that spill registers, for each object file of the library: no more of them, and no more bytes a
-# thread in sum, than KNOWN has. A change that is nothing to a reader can make a kernel spill, and a tenth
-# slower. WRITE writes KNOWN anew.
+# Checks the kernels that spill registers in each object file of the library. Neither their number nor their
+# bytes per thread in sum may be larger than in the file KNOWN. A change that looks harmless can make a kernel
+# spill and a tenth slower. WRITE writes KNOWN anew.
 cmake_minimum_required(VERSION 3.20)
 string(REPLACE "|" ";" objects "${OBJECTS}")
 set(text "# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception\n# object  kernels that spill  bytes a thread, of all of them\n")

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * A program in C that has no Kokkos of its own. */
+ * A program in C that does not use Kokkos itself. */
 #include <kokkossoftmax.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Included by CMakeLists.txt: nothing of this project may have been changed by KokkosSoftmax.
+# Included by CMakeLists.txt. Checks that KokkosSoftmax has changed nothing of this project.
 get_property(launcher GLOBAL PROPERTY RULE_LAUNCH_COMPILE)
 if(launcher)
   message(FATAL_ERROR "The whole project is compiled by ${launcher} (a find_package(Kokkos) without the component "
@@ -19,8 +19,8 @@ if(kokkos_options)
 endif()
 get_cmake_property(cache CACHE_VARIABLES)
 list(REMOVE_ITEM cache ${cache_before})
-# Kokkos' package looks for OpenMP, CUDA, threads and its own scripts and with CUDA sets two variables; each project()
-# leaves its version.
+# These entries are not from KokkosSoftmax: Kokkos' package searches for OpenMP, CUDA, threads and its own scripts, and
+# sets two variables with CUDA; each project() sets its version.
 list(FILTER cache EXCLUDE REGEX
   "^_?(Kokkos|KOKKOS|OpenMP|CUDA|FETCHCONTENT|FIND_PACKAGE_MESSAGE|THREADS|CMAKE_HAVE_LIBC_PTHREAD|CMAKE_PROJECT_VERSION)")
 list(FILTER cache EXCLUDE REGEX "^CMAKE_CXX_(STANDARD_DEFAULT|EXTENSIONS)$")

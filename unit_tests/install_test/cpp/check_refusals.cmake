@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Included by CMakeLists.txt after the package was found: what it doesn't serve isn't found.
+# Included by CMakeLists.txt after the package was found. Checks that components and versions that the package doesn't
+# provide are not found.
 find_package(KokkosSoftmax 0.1 QUIET COMPONENTS Nowhere)
 if(KokkosSoftmax_FOUND OR NOT KokkosSoftmax_NOT_FOUND_MESSAGE MATCHES "no component Nowhere \\(it was built for")
   message(FATAL_ERROR "The component Nowhere was not refused with a reason (the message was "

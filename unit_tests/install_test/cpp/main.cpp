@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// A program that uses all of the interface a little, and checks what it gets: functions and plans
-// on the default execution space, the reducer in a kernel of its own, and the version.
+// A program that uses each part of the interface and checks the results: functions and plans on the
+// default execution space, the reducer in a kernel of the program, and the version.
 
 #include <kokkossoftmax.h>
 
@@ -29,7 +29,7 @@ void expect(bool condition, const char* what) {
 
 bool near(double a, double b) { return std::abs(a - b) <= 1e-14; }
 
-/// x_ij = log(j + 1): softmax is (j + 1) / 55 for 10 columns.
+/// Returns x_ij = log(j + 1), whose softmax is (j + 1) / 55 for 10 columns.
 Matrix logarithms(int rows, int columns) {
   Matrix x("x", rows, columns);
   const auto host = Kokkos::create_mirror_view(x);
