@@ -3,8 +3,8 @@
 #define DIGITS_DATA_HPP
 
 /// \file
-/// Reads digits.txt: lines of a digit, a space and 64 pixels, each a character for 0 to 16 (see
-/// make_data.py).
+/// Reads digits.txt. Each line has a digit, a space and 64 pixels, one character per pixel for the
+/// values 0 to 16 (see make_data.py).
 
 #include <fstream>
 #include <stdexcept>
@@ -44,9 +44,9 @@ inline std::vector<double> mean_image(const std::vector<std::string>& lines, int
   return mean;
 }
 
-/// The lines from begin to end on the device, less the mean. The intercepts make up for the mean,
-/// so that it changes nothing of the objective's minimum; the gradient method gets there much
-/// sooner.
+/// The lines from begin to end on the device, minus the mean. The intercepts compensate for the
+/// mean, so that the minimum of the objective doesn't change. The gradient method converges much
+/// faster with it.
 inline Images to_images(const std::vector<std::string>& lines, std::size_t begin, std::size_t end,
                         const std::vector<double>& mean) {
   const Images images{Matrix("x", end - begin, pixels + 1), Labels("labels", end - begin)};

@@ -26,7 +26,7 @@ using Exec = Kokkos::DefaultExecutionSpace;
 using Matrix = Kokkos::View<double**, Exec>;
 using Labels = Kokkos::View<int*, Exec>;
 
-/// Images as rows, the last column 1.
+/// Images as rows; the last column is 1.
 struct Images {
   Matrix x;
   Labels labels;
@@ -39,7 +39,7 @@ inline void predict(const Exec& exec, const Matrix& x, const Matrix& weights, co
   KokkosSoftmax::log_softmax(exec, log_p, log_p, {.axis = 1});
 }
 
-/// Sets the gradient; leaves (P - T) / n in log_p, which predict has set.
+/// Sets the gradient from the log_p that predict has set. Leaves (P - T) / n in log_p.
 inline void set_gradient(const Exec& exec, const Images& images, const Matrix& weights,
                          double lambda, const Matrix& log_p, const Matrix& gradient) {
   using Both = Kokkos::MDRangePolicy<Exec, Kokkos::Rank<2>>;
@@ -73,8 +73,8 @@ inline double objective(const Exec& exec, const Images& images, const Matrix& we
   return loss / n + lambda / 2 * square;
 }
 
-/// A bound of the second derivatives of the objective: those of log-sum-exp are at most 1/2, and
-/// X^T X / n has no eigenvalue above its trace.
+/// A bound of the second derivatives of the objective: those of log-sum-exp are at most 1/2, and no
+/// eigenvalue of X^T X / n exceeds its trace.
 inline double curvature(const Exec& exec, const Matrix& x, double lambda) {
   const int n = x.extent(0), columns = x.extent(1);
   double trace = 0;

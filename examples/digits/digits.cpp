@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // digits [FILE [ITERATIONS]]: learns handwritten digits by multinomial logistic regression
-// (Solver.hpp). Returns 0 if the objective and the accuracy on images that it hasn't seen are those
-// of scikit-learn (Reference.hpp): the objective to 1e-5, the accuracy to one percentage point.
+// (Solver.hpp). Returns 0 if the objective and the accuracy on images that were not used for
+// training agree with scikit-learn (Reference.hpp): the objective to 1e-5, the accuracy to one
+// percentage point.
 
 #include <cstdlib>
 #include <exception>

@@ -19,9 +19,10 @@ namespace hmm {
 class Random {
  public:
   explicit Random(std::uint64_t seed) : m_bits(seed) {}
-  /// In (0, 1); not of std::uniform_real_distribution, which differs between standard libraries.
+  /// A number in (0, 1). Not from std::uniform_real_distribution, which differs between standard
+  /// libraries.
   double operator()() { return ((m_bits() >> 11) + 0.5) * 0x1p-53; }
-  /// An index with the probability that it has in p.
+  /// A random index, drawn with the probabilities in p.
   int operator()(const std::vector<double>& p) {
     double rest = (*this)();
     int i = 0;
@@ -39,7 +40,8 @@ struct Model {
   Rows transition, emission;  ///< rows are states
 
   Model(int states, int symbols, Random& random) : start(probabilities(states, states, 0, random)) {
-    // From a state only the next few can be reached (in a circle): the other logs are -inf.
+    // From each state only the next few states (in a circle) can be reached: the other logs are
+    // -inf.
     const int reach = std::min(states, 6);
     for (int i = 0; i < states; ++i) {
       transition.push_back(probabilities(states, reach, i, random));
@@ -57,7 +59,8 @@ struct Model {
   }
 
  private:
-  /// `count` random probabilities from index `first` on, around the end; 0 elsewhere.
+  /// `count` random probabilities from index `first` on, continued at index 0 after the end; 0
+  /// elsewhere.
   static std::vector<double> probabilities(int size, int count, int first, Random& random) {
     std::vector<double> p(size);
     double sum = 0;
@@ -95,8 +98,8 @@ inline Sequences to_device(const std::vector<std::vector<int>>& sequences) {
   return device;
 }
 
-/// log p(sequence) another way: probabilities in long double, scaled to the sum 1 at each step
-/// (Rabiner, section V.A), without a log-sum-exp.
+/// log p(sequence) computed in another way: probabilities in long double, scaled to the sum 1 at
+/// each step (Rabiner, section V.A), without a log-sum-exp.
 inline long double reference(const Model& model, const std::vector<int>& sequence) {
   const int states = model.states();
   std::vector<long double> alpha(model.start.begin(), model.start.end()), next(states);

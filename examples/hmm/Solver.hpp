@@ -10,8 +10,8 @@
 ///   alpha_t(j) = log sum_i exp(alpha_{t-1}(i) + log a_ij) + log b_j(o_t),
 ///   log p(o) = log sum_j exp(alpha_{T-1}(j)).
 ///
-/// A team works on a sequence, its threads on the states j, the vector lanes of a thread on the sum
-/// over i, which the reducer LogSumExp does.
+/// A team processes a sequence. Its threads process the states j, and the vector lanes of a thread
+/// compute the sum over i with the reducer LogSumExp.
 
 #include <KokkosSoftmax.hpp>
 
@@ -22,7 +22,7 @@ using Table = Kokkos::View<double**, Kokkos::LayoutRight, Exec>;
 using Vector = Kokkos::View<double*, Exec>;
 using Sequences = Kokkos::View<int**, Kokkos::LayoutRight, Exec>;
 
-/// Logs of probabilities; -inf where something is impossible.
+/// Logs of probabilities; -inf for impossible events.
 struct LogModel {
   Vector start;      ///< of each state
   Table transition;  ///< (j, i): from state i to state j, so that lanes read neighbours
@@ -36,7 +36,7 @@ inline void forward(const Exec& exec, const LogModel& model, const Sequences& se
   using Alpha =
       Kokkos::View<double*, Exec::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   using State = KokkosSoftmax::LogSumExpState<double>;
-  constexpr int lanes = 8;  // of a GPU; on a host a thread does the sum alone
+  constexpr int lanes = 8;  // on a GPU; on a host one thread computes the whole sum
   const int count = sequences.extent(0), length = sequences.extent(1);
   const int states = model.start.extent(0);
 

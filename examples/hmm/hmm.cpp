@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // hmm [STATES [LENGTH [SEQUENCES]]]: likelihoods of sequences under a hidden Markov model
-// (Solver.hpp). Returns 0 if each is that of a reference in long double, but for rounding, and if
+// (Solver.hpp). Returns 0 if each equals that of a reference in long double, up to rounding, and if
 // the probabilities of all sequences of one length sum to 1.
 
 #include <cstdio>
@@ -15,7 +15,8 @@ namespace {
 
 constexpr double epsilon = std::numeric_limits<double>::epsilon();
 
-/// Each step rounds numbers no larger than the result a few times, a sum its terms; errors add up.
+/// Each step rounds numbers no larger than the result a few times, and a sum rounds its terms.
+/// Errors add up.
 bool check(const hmm::Model& model, const std::vector<std::vector<int>>& sequences,
            const hmm::Vector& log_likelihood) {
   const auto host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), log_likelihood);

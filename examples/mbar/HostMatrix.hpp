@@ -3,9 +3,9 @@
 #define MBAR_HOSTMATRIX_HPP
 
 /// \file
-/// Small symmetric linear systems on the host. The Hessian of MBAR has rows that sum to 0, because
-/// a constant added to all free energies changes nothing: state 0 is grounded, that is its row and
-/// column are left out and its unknown is 0.
+/// Small symmetric linear systems on the host. The rows of the Hessian of MBAR sum to 0, because
+/// adding a constant to all free energies changes nothing. Therefore state 0 is fixed: its row and
+/// column are left out, and its unknown is 0.
 
 #include <cmath>
 #include <cstddef>
@@ -45,7 +45,7 @@ inline HostMatrix grounded_cholesky(HostMatrix h) {
   return h;
 }
 
-/// L y = b in place.
+/// Solves L y = b in place.
 inline void forward_substitution(const HostMatrix& l, std::vector<double>& b) {
   for (int i = 1; i < l.size(); ++i) {
     for (int k = 1; k < i; ++k) b[i] -= l(i, k) * b[k];
@@ -53,7 +53,7 @@ inline void forward_substitution(const HostMatrix& l, std::vector<double>& b) {
   }
 }
 
-/// x with h x = b and x[0] = 0.
+/// Returns x with h x = b and x[0] = 0.
 inline std::vector<double> grounded_solve(const HostMatrix& h, std::vector<double> b) {
   const HostMatrix l = grounded_cholesky(h);
   forward_substitution(l, b);

@@ -3,9 +3,9 @@
 #define MBAR_OSCILLATORS_HPP
 
 /// \file
-/// K harmonic oscillators u_k(x) = stiffness_k (x - center_k)^2 / 2 with neighbours that overlap.
-/// exp(-u_k) is a normal density but for its integral sqrt(2 pi / stiffness_k), so that samples are
-/// drawn exactly and f_k - f_0 = log(stiffness_k / stiffness_0) / 2 is known.
+/// K harmonic oscillators u_k(x) = stiffness_k (x - center_k)^2 / 2. Neighbours overlap. exp(-u_k)
+/// is a normal density except for its integral sqrt(2 pi / stiffness_k). So samples can be drawn
+/// exactly, and f_k - f_0 = log(stiffness_k / stiffness_0) / 2 is known.
 
 #include <Kokkos_Core.hpp>
 #include <cmath>
@@ -19,8 +19,8 @@ namespace mbar {
 struct Oscillators {
   std::vector<double> center, stiffness, counts;
 
-  /// Each is as wide as its distance to the next; the last is a hundredth as wide as the
-  /// first, and the states have different numbers of samples.
+  /// Each oscillator is as wide as its distance to the next one. The last one is a hundredth as
+  /// wide as the first, and the states have different numbers of samples.
   Oscillators(int states, int samples) {
     for (int k = 0; k < states; ++k) {
       const double width = std::pow(0.01, k / std::max(1.0, states - 1.0));
@@ -33,8 +33,8 @@ struct Oscillators {
   double exact(int k) const { return std::log(stiffness[k] / stiffness[0]) / 2; }
 };
 
-/// Positions of the samples, state after state. Box and Muller's transformation and not
-/// std::normal_distribution, which gives other numbers with another standard library.
+/// Positions of the samples, state after state. They come from Box and Muller's transformation and
+/// not from std::normal_distribution, which gives other numbers with another standard library.
 inline std::vector<double> draw(const Oscillators& model, std::uint64_t seed) {
   std::mt19937_64 bits(seed);
   const auto uniform = [&] { return ((bits() >> 11) + 0.5) * 0x1p-53; };

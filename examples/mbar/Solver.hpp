@@ -28,12 +28,13 @@
 namespace mbar {
 
 using Exec = Kokkos::DefaultExecutionSpace;
-// Rows are states. LayoutRight on every backend: neighbouring samples are neighbours in memory, so
-// that both axes are read coalesced.
+// Rows are states. The layout is LayoutRight on every backend: neighbouring samples are neighbours
+// in memory, so that reads along both axes are coalesced.
 using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Exec>;
 using Vector = Kokkos::View<double*, Exec>;
 
-/// log p_kn in log_p, and log sum_n p_kn, the log of the expected number of samples of each state.
+/// Sets log_p to log p_kn, and computes log sum_n p_kn, the log of the expected number of samples
+/// per state.
 inline void assign_samples(const Exec& exec, const Matrix& u, const Vector& f_plus_log_count,
                            const Matrix& log_p, const Vector& log_expected) {
   using Both = Kokkos::MDRangePolicy<Exec, Kokkos::Rank<2, Kokkos::Iterate::Right>>;
@@ -64,7 +65,7 @@ inline HostMatrix hessian(const Exec& exec, const Matrix& log_p) {
         double sum = 0;
         Kokkos::parallel_reduce(
             Kokkos::TeamThreadRange(team, samples),
-            // p (1 - p) in one sum where i = j: the difference of two sums would cancel
+            // p (1 - p) in one sum if i = j: the difference of two sums would cancel
             [&](long n, double& s) { s += p(i, n) * ((i == j) - p(j, n)); }, sum);
         Kokkos::single(Kokkos::PerTeam(team), [&] { h(i, j) = h(j, i) = sum; });
       });
@@ -80,10 +81,10 @@ struct Result {
   bool converged = false;
 };
 
-/// A Newton step shortened where it is long. The objective is a sum of logs of partition functions,
-/// which are generalized self-concordant: the factor log(1 + r) / r, with r the range of the step,
-/// makes it smaller from wherever it is taken, and tends to 1 with r (T. Sun and Q. Tran-Dinh,
-/// Math. Program. 178, 145 (2019)).
+/// The factor that shortens a long Newton step. The objective is a sum of logs of partition
+/// functions, which are generalized self-concordant. The factor log(1 + r) / r, with r the range of
+/// the step, makes the objective smaller from any starting point, and tends to 1 for small r (T.
+/// Sun and Q. Tran-Dinh, Math. Program. 178, 145 (2019)).
 inline std::vector<double> damped(std::vector<double> step) {
   const auto [low, high] = std::minmax_element(step.begin(), step.end());
   const double range = *high - *low;
@@ -92,8 +93,8 @@ inline std::vector<double> damped(std::vector<double> step) {
   return step;
 }
 
-/// Self-consistent iterations, which are cheap and get near from anywhere, then damped Newton
-/// steps.
+/// Self-consistent iterations, which are cheap and come near to the solution from any starting
+/// point, then damped Newton steps.
 inline Result solve(const Exec& exec, const Matrix& u, const std::vector<double>& counts) {
   constexpr int self_consistent = 10, most_iterations = 100;
   constexpr double tolerance = 1e-11;
@@ -106,7 +107,7 @@ inline Result solve(const Exec& exec, const Matrix& u, const std::vector<double>
   Result result{std::vector<double>(states), std::vector<double>(states)};
   while (!result.converged && result.iterations < most_iterations) {
     const bool newton = result.iterations++ >= self_consistent;
-    // for profiling tools: docs/tools.md
+    // regions for profiling tools: docs/tools.md
     const Kokkos::Profiling::ScopedRegion region(newton ? "mbar::Newton" : "mbar::self_consistent");
     for (int k = 0; k < states; ++k) host_f(k) = result.f[k] + std::log(counts[k]);
     Kokkos::deep_copy(exec, f_plus_log_count, host_f);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // mbar [STATES [SAMPLES [SEED]]]: free energies of harmonic oscillators from samples, by MBAR
-// (Solver.hpp), against the analytic ones. Returns 0 if all are within three standard errors.
-// With a SEED of your own a correct run may fail: about one in a hundred has a state further out.
+// (Solver.hpp), compared with the analytic ones. Returns 0 if all are within three standard errors.
+// With a SEED of your own a correct run may fail: in about one of a hundred runs a state deviates
+// by more.
 
 #include <cstdlib>
 #include <exception>
@@ -12,8 +13,8 @@
 
 namespace {
 
-/// Prints the free energies beside the exact ones; true if MBAR converged and all are within three
-/// standard errors.
+/// Prints the free energies next to the exact ones. Returns true if MBAR converged and all are
+/// within three standard errors.
 bool check(const mbar::Oscillators& model, const mbar::Result& result) {
   bool good = result.converged;
   std::printf("\nstate  f           exact       standard error  deviation\n");

@@ -4,17 +4,17 @@
 
 /// \file
 /// What the potentials say about the linear program min <p, c> over all plans p. Let OT be its
-/// value and p the plan after an iteration: its column sums are right, its row sums a_i are off by
-/// e = sum_i |a_i - 1/n|.
+/// value and p the plan after an iteration. The column sums of p are right, and the error of its
+/// row sums a_i is e = sum_i |a_i - 1/n|.
 ///
-/// 1. p is the best entropic plan for its own row sums, so that <p, c> exceeds the best cost for
-///    them by at most eps times the difference of the entropies of both plans. p has at most the
-///    entropy H(a) + log m, every plan at least H(a): by at most eps log m.
-/// 2. The best costs for the row sums a and 1/n differ by at most e/2 max c, as the mass e/2 has to
-///    change rows.
-/// 3. f_i = min_j (c_ij - g_j) and g are feasible in the dual program: mean f + mean g <= OT. Here
-/// f
-///    is within eps log m of the one that the entropic plan has.
+/// 1. p is the best entropic plan for its own row sums. So <p, c> exceeds the best cost for these
+///    row sums by at most eps times the difference of the entropies of both plans. The entropy of
+///    p is at most H(a) + log m, and that of every plan is at least H(a). So the excess is at most
+///    eps log m.
+/// 2. The best costs for the row sums a and 1/n differ by at most e/2 max c, because the mass e/2
+///    must move to other rows.
+/// 3. f_i = min_j (c_ij - g_j) and g are feasible in the dual program: mean f + mean g <= OT. This
+///    f is within eps log m of the potential of the entropic plan.
 ///
 /// Hence dual <= OT, and <p, c> - OT as well as <p, c> - dual lie between -e/2 max c and
 /// eps log m + e/2 max c.

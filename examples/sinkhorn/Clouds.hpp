@@ -3,8 +3,8 @@
 #define SINKHORN_CLOUDS_HPP
 
 /// \file
-/// The two point clouds, the same as in make_reference.py: low-discrepancy sequences, of which
-/// every language makes the same points.
+/// The two point clouds, the same as in make_reference.py. They are low-discrepancy sequences,
+/// which every language computes with the same points.
 
 #include <cmath>
 #include <numbers>

@@ -8,13 +8,13 @@
 /// Trends Mach. Learn. 11, 355 (2019), section 4.4).
 ///
 /// n points x_i and m points y_j have weights 1/n and 1/m; the cost is c_ij = |x_i - y_j|^2. The
-/// plan p_ij = exp((f_i + g_j - c_ij) / eps) / (n m) has the right row sums where
+/// plan p_ij = exp((f_i + g_j - c_ij) / eps) / (n m) has the right row sums if
 ///
 ///   f_i = -eps log (1/m) sum_j exp((g_j - c_ij) / eps)
 ///
-/// and the right column sums where the same holds with the roles exchanged; the algorithm
-/// makes both true in turn. exp(-c_ij / eps) on its own would underflow, for eps = 1e-4 from c =
-/// 0.075 on.
+/// and it has the right column sums if the same equation holds with f and g exchanged. The
+/// algorithm makes both equations true in turn. exp(-c_ij / eps) by itself would underflow: for eps
+/// = 1e-4 from c = 0.075 on.
 
 #include <KokkosSoftmax.hpp>
 #include <algorithm>
@@ -43,8 +43,8 @@ KOKKOS_INLINE_FUNCTION double cost(const Points& x, int i, const Points& y, int 
   return dx * dx + dy * dy;
 }
 
-/// What the next update is the log-sum-exp of: g_j - c_ij for the rows (axis 1),
-/// f_i - c_ij for the columns (axis 0).
+/// The values whose log-sum-exp the next update takes: g_j - c_ij for the rows (axis 1), f_i - c_ij
+/// for the columns (axis 0).
 inline void fill(const Exec& exec, const Cloud& x, const Cloud& y, int axis, const Matrix& matrix) {
   using Both = Kokkos::MDRangePolicy<Exec, Kokkos::Rank<2, Kokkos::Iterate::Right>>;
   const Points from = x.points, to = y.points;
@@ -55,9 +55,9 @@ inline void fill(const Exec& exec, const Cloud& x, const Cloud& y, int axis, con
       });
 }
 
-/// Moves the potential of `own` towards the one that makes its sums of the plan right, to it for
-/// relaxation = 1. Returns how far they were off before: sum_i |a_i - 1/n|, with a_i the sum of row
-/// (column) i.
+/// Moves the potential of `own` towards the one that makes its sums of the plan right; with
+/// relaxation = 1, exactly to it. Returns the error of the sums before: sum_i |a_i - 1/n|, with a_i
+/// the sum of row (column) i.
 inline double update(const Exec& exec, const Cloud& own, int others, double eps,
                      double relaxation) {
   const Vector potential = own.potential, lse = own.lse;
@@ -73,14 +73,14 @@ inline double update(const Exec& exec, const Cloud& own, int others, double eps,
   return error / own.size();
 }
 
-/// Iterates for one eps from the potentials that the clouds have, until the row sums are right but
-/// for `tolerance`; the last iterations without over-relaxation, which leave the column sums right
-/// and the row sums better than they were. Returns the number of iterations.
+/// Iterates for one eps, starting from the potentials of the clouds, until the error of the row
+/// sums is below `tolerance`. The last iterations have no over-relaxation: they leave the column
+/// sums right and improve the row sums. Returns the number of iterations.
 inline int solve(const Exec& exec, const Cloud& x, const Cloud& y, const Matrix& matrix, double eps,
                  double tolerance) {
-  // Steps that go further than Sinkhorn's: A. Thibault, L. Chizat, C. Dossal and N. Papadakis,
+  // Steps that are longer than Sinkhorn's: A. Thibault, L. Chizat, C. Dossal and N. Papadakis,
   // "Overrelaxed Sinkhorn-Knopp algorithm for regularized optimal transport", Algorithms 14, 143
-  // (2021). Several times fewer iterations for the smallest eps.
+  // (2021). The smallest eps takes several times fewer iterations with them.
   constexpr double over_relaxation = 1.8;
   constexpr int most_iterations = 5000;
   const auto rows =
@@ -103,8 +103,8 @@ inline int solve(const Exec& exec, const Cloud& x, const Cloud& y, const Matrix&
   }
 }
 
-/// Halves eps from 1 down to `last`, so that each solution starts the next. Only the last has to be
-/// accurate. Returns the number of iterations.
+/// Halves eps from 1 down to `last`. Each solution is the start of the next one, and only the last
+/// one must be accurate. Returns the number of iterations.
 inline int solve_with_scaling(const Exec& exec, const Cloud& x, const Cloud& y, double last,
                               double tolerance) {
   const Matrix matrix(Kokkos::view_alloc("matrix", Kokkos::WithoutInitializing), x.size(),

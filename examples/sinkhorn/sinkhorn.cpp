@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // sinkhorn [POINTS [EPS]]: optimal transport between a square and a disc of POINTS points each
-// (Solver.hpp), eps from 1 down to EPS. Returns 0 if the cost is as near to that of the linear
-// program as eps allows (Bounds.hpp): to the stored value of Reference.hpp for its number of
-// points, and to a dual bound for every number.
+// (Solver.hpp), with eps from 1 down to EPS. Returns 0 if the cost is as near to that of the linear
+// program as eps permits (Bounds.hpp). It is compared with the value in Reference.hpp, if POINTS is
+// the number of points there, and with a dual bound for every number of points.
 
 #include <cstdlib>
 

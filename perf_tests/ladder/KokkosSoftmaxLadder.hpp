@@ -3,9 +3,9 @@
 #define KOKKOSSOFTMAXLADDER_HPP
 
 /// \file
-/// The ladder: softmax along the rows of a matrix in ten ways from plain to good, the baselines
-/// that the library is compared with. For finite entries and -inf; other special values are not
-/// cared for in every step.
+/// The ladder: ten ways to compute softmax along the rows of a matrix, from simple to good. They
+/// are the baselines that the library is compared with. They support finite entries and -inf; not
+/// every step handles other special values.
 
 #include <KokkosSoftmaxLadder_fused_one_row.hpp>
 #include <KokkosSoftmaxLadder_fused_persistent.hpp>
@@ -35,17 +35,17 @@ struct Step {
 
   bool keeps_row_in_scratch = false;
 
-  /// For a step that needs arrays of its own: allocates them and returns a run() that uses them.
+  /// For a step that needs arrays of its own: allocates them, and returns a run() that uses them.
   std::function<void()> (*run_with_workspace)(const Exec&, const X&, const Y&) = nullptr;
 
-  /// Whether run() serves this many rows and columns; where not, it throws std::invalid_argument.
+  /// Whether run() supports this many rows and columns. If not, run() throws std::invalid_argument.
   bool can_serve(std::int64_t rows, std::int64_t columns, const Exec& exec) const {
     if (rows > INT_MAX || columns > INT_MAX) return false;
     if (rows == 0) return true;  // nothing to do
     return !keeps_row_in_scratch || Impl::row_fits_scratch<typename Y::value_type>(exec, columns);
   }
 
-  /// A run() that allocates nothing, however often it is called.
+  /// A run() that allocates nothing in any call.
   std::function<void()> prepare(const Exec& exec, const X& x, const Y& y) const {
     if (run_with_workspace) return run_with_workspace(exec, x, y);
     return [run = run, exec, x, y] { run(exec, x, y); };

@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAXLADDER_COMMON_HPP
 
 /// \file
-/// What every step of the ladder needs: the check of its operands and the sizes of its teams.
+/// What every step of the ladder needs: the check of its operands, and the sizes of its teams.
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace KokkosSoftmaxLadder::Impl {
 
-/// Host backends have no lanes, and their best team is one thread with a row to itself.
+/// Host backends have no lanes. Their best team is one thread that has a row to itself.
 template <class Exec>
 inline constexpr bool is_host_space =
     std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
@@ -45,15 +45,15 @@ bool is_empty(const X& x) {
   return x.extent(0) == 0 || x.extent(1) == 0;
 }
 
-/// What a step would like its teams to be; the backend may allow less.
+/// The team that a step asks for; the backend may permit less.
 struct TeamWish {
-  int threads = 1;        ///< threads a team, a power of two
-  int lanes = 1;          ///< lanes a thread
-  int scratch_bytes = 0;  ///< level-0 scratch a team
+  int threads = 1;        ///< threads per team, a power of two
+  int lanes = 1;          ///< lanes per thread
+  int scratch_bytes = 0;  ///< level-0 scratch per team
 };
 
-/// Enough warps that each lane has about `entries_per_lane` of the row's columns, within
-/// [1 warp, max_lanes].
+/// Returns a size with enough warps that each lane has about `entries_per_lane` of the row's
+/// columns, within [1 warp, max_lanes].
 inline TeamWish warps_for_row(int columns, int entries_per_lane, int lanes_per_thread,
                               int max_lanes = 1024) {
   const unsigned wanted = std::bit_ceil(1u + (columns - 1u) / entries_per_lane);
@@ -61,7 +61,7 @@ inline TeamWish warps_for_row(int columns, int entries_per_lane, int lanes_per_t
   return {.threads = std::max(1, total / lanes_per_thread), .lanes = lanes_per_thread};
 }
 
-/// `wish`, cut down to what the backend allows for this kernel.
+/// Returns `wish`, reduced to what the backend permits for this kernel.
 template <class Policy, class Exec, class Kernel>
 Policy team_policy(const Exec& exec, int teams, const TeamWish& wish, const Kernel& kernel) {
   const auto scratch = Kokkos::PerTeam(wish.scratch_bytes);

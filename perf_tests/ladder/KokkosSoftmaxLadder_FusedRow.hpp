@@ -3,7 +3,8 @@
 #define KOKKOSSOFTMAXLADDER_FUSEDROW_HPP
 
 /// \file
-/// The two fused steps' common part: a row that stays in level-0 scratch, one read and one write.
+/// The common part of the two fused steps: a row that stays in level-0 scratch, with one read and
+/// one write.
 
 #include <KokkosSoftmaxLadder_Common.hpp>
 
@@ -14,7 +15,7 @@ int scratch_limit(const Exec& exec) {
   return static_cast<int>(Kokkos::TeamPolicy<Exec>(exec, 1, Kokkos::AUTO).scratch_size_max(0));
 }
 
-/// Whether a row of so many entries of T fits a team's scratch.
+/// Whether a row of this many entries of T fits a team's scratch.
 template <class T, class Exec>
 bool row_fits_scratch(const Exec& exec, std::size_t columns) {
   return ScratchArray<Exec, T>::shmem_size(columns) <=
@@ -30,8 +31,8 @@ void check_row_fits_scratch(const Exec& exec, const std::string& step, std::size
                               " bytes): use a step that reads the row more than once");
 }
 
-/// A team with a row in scratch. The lanes grow with the row, 80 bytes each, so that a full
-/// multiprocessor (2048 lanes) also has the scratch for its teams.
+/// A team with a row in scratch. It has one lane per 80 bytes of the row, so that the teams of a
+/// full multiprocessor (2048 lanes) also fit its scratch.
 template <class T, class Exec>
 TeamWish fused_team(int columns) {
   TeamWish wish = warps_for_row(columns, 80 / sizeof(T), lanes<Exec>, 512);
@@ -39,7 +40,7 @@ TeamWish fused_team(int columns) {
   return wish;
 }
 
-/// Softmax of one row. A lane meets the same columns in all three loops, so the row in scratch
+/// Softmax of one row. A lane processes the same columns in all three loops, so the row in scratch
 /// needs no barrier of its own.
 template <class Member, class T>
 KOKKOS_INLINE_FUNCTION void fused_row(const Member& team, T* kept, const T* from, T* to,

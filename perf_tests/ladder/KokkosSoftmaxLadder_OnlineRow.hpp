@@ -3,14 +3,14 @@
 #define KOKKOSSOFTMAXLADDER_ONLINEROW_HPP
 
 /// \file
-/// The two online steps' common part; they differ in the direction of the second pass alone.
+/// The common part of the two online steps. They differ only in the direction of the second pass.
 
 #include <KokkosSoftmaxLadder_Tiles.hpp>
 #include <KokkosSoftmax_LogSumExpState.hpp>
 
 namespace KokkosSoftmaxLadder::Impl {
 
-/// First pass: max and sum of a row together, a LogSumExpState a lane.
+/// First pass: max and sum of a row together, with one LogSumExpState per lane.
 template <class Exec, class T>
 KOKKOS_INLINE_FUNCTION KokkosSoftmax::LogSumExpState<T> online_state(const Member<Exec>& team,
                                                                      const T* from, int columns) {
@@ -26,7 +26,7 @@ KOKKOS_INLINE_FUNCTION KokkosSoftmax::LogSumExpState<T> online_state(const Membe
   return state;
 }
 
-/// A large team a row. `Backwards`: the second pass starts where the first one ended.
+/// One large team per row. `Backwards`: the second pass starts where the first one ended.
 template <bool Backwards, class Exec, class X, class Y>
 void run_online(const Exec& exec, const std::string& step, const X& x, const Y& y) {
   check_operands(step, x, y);

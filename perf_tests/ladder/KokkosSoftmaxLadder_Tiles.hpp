@@ -3,14 +3,14 @@
 #define KOKKOSSOFTMAXLADDER_TILES_HPP
 
 /// \file
-/// The steps for wide rows: a row taken in tiles as wide as its team, each lane keeping its own
-/// partial result through all tiles, so that a pass ends in one reduction.
+/// For the steps for wide rows: a row is processed in tiles that are as wide as its team. Each lane
+/// keeps a partial result of its own through all tiles, so that a pass ends with one reduction.
 
 #include <KokkosSoftmaxLadder_Common.hpp>
 
 namespace KokkosSoftmaxLadder::Impl {
 
-/// Large teams: wide rows are few, and a lane should still have several loads under way.
+/// Large teams: wide rows are few, and each lane should still have several loads in flight.
 template <class Exec>
 TeamWish tiled_team(int columns) {
   return warps_for_row(columns, 8, lanes<Exec>, 1024);
@@ -21,13 +21,14 @@ KOKKOS_INLINE_FUNCTION int tile_width(const Member<Exec>& team) {
   return team.team_size() * lanes<Exec>;
 }
 
-/// kernel(column) for one lane's column of each tile, first tile first.
+/// Calls kernel(column) for one lane's column of each tile, from the first tile to the last.
 template <class Kernel>
 KOKKOS_INLINE_FUNCTION void tiles_forwards(int lane, int width, int columns, const Kernel& kernel) {
   for (int column = lane; column < columns; column += width) kernel(column);
 }
 
-/// The same, last tile first: what the pass before read last is still in the cache.
+/// The same from the last tile to the first: what the previous pass read last is still in the
+/// cache.
 template <class Kernel>
 KOKKOS_INLINE_FUNCTION void tiles_backwards(int lane, int width, int columns,
                                             const Kernel& kernel) {

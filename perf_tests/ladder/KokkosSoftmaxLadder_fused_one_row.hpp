@@ -6,7 +6,7 @@
 
 namespace KokkosSoftmaxLadder {
 
-/// A team a row, the row kept in level-0 scratch: one read, one write.
+/// One team per row. The row is kept in level-0 scratch: one read, one write.
 template <class Exec, class X, class Y>
 void fused_one_row(const Exec& exec, const X& x, const Y& y) {
   Impl::check_operands("fused_one_row", x, y);

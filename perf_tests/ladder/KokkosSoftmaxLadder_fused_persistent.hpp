@@ -6,7 +6,7 @@
 
 namespace KokkosSoftmaxLadder {
 
-/// fused_one_row with only as many teams as are resident at once, each looping over rows.
+/// fused_one_row with only as many teams as are resident at one time. Each team loops over rows.
 template <class Exec, class X, class Y>
 void fused_persistent(const Exec& exec, const X& x, const Y& y) {
   Impl::check_operands("fused_persistent", x, y);
@@ -19,8 +19,8 @@ void fused_persistent(const Exec& exec, const X& x, const Y& y) {
     for (int row = team.league_rank(); row < rows; row += team.league_size())
       Impl::fused_row(team, kept.data(), static_cast<const T*>(&x(row, 0)), &y(row, 0), columns);
   };
-  // Teams of 512 lanes at most, four of them resident: few enough registers a lane that all of
-  // exec.concurrency() runs at once, which is what the number of teams counts on.
+  // Teams have at most 512 lanes, and four of them are resident. Each lane then has few enough
+  // registers that all of exec.concurrency() runs at one time, as the number of teams assumes.
   using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<512, 4>>;
   const Impl::TeamWish wish = Impl::fused_team<T, Exec>(columns);
   const auto one_team = Impl::team_policy<Policy>(exec, 1, wish, kernel);

@@ -6,8 +6,8 @@
 
 namespace KokkosSoftmaxLadder {
 
-/// The intermediate arrays of `naive`, so that a benchmark can allocate them beforehand, as the
-/// memory pool of an array library would.
+/// The intermediate arrays of `naive`. A benchmark can allocate them beforehand, as the memory pool
+/// of an array library would.
 template <class Exec, class T>
 struct NaiveWorkspace {
   Kokkos::View<T*, Exec> max, sum;
@@ -28,7 +28,7 @@ struct NaiveWorkspace {
 
 namespace Impl {
 
-/// One value a row: a team a row, coalesced.
+/// One value per row: one team per row, with coalesced reads.
 template <class Reducer, class Exec, class A, class R>
 void naive_reduce_rows(const Exec& exec, const std::string& step, const A& a, const R& result) {
   const int columns = static_cast<int>(a.extent(1));
@@ -48,7 +48,7 @@ void naive_reduce_rows(const Exec& exec, const std::string& step, const A& a, co
       });
 }
 
-/// All elements; tiles of up to 256 neighbours of a row, so that a GPU's accesses are coalesced.
+/// All elements, in tiles of up to 256 neighbours of a row, so that a GPU's accesses are coalesced.
 template <class Exec, class A, class Kernel>
 void naive_each_element(const Exec& exec, const std::string& step, const A& a,
                         const Kernel& kernel) {
@@ -66,7 +66,7 @@ void naive_each_element(const Exec& exec, const std::string& step, const A& a,
 
 }  // namespace Impl
 
-/// Softmax as an array library would compute it: one kernel a step, each with its own array.
+/// Softmax as an array library would compute it: one kernel per step, each with its own array.
 template <class Exec, class X, class Y>
 void naive(const Exec& exec, const X& x, const Y& y,
            const NaiveWorkspace<Exec, typename Y::value_type>& workspace) {
@@ -90,7 +90,7 @@ void naive(const Exec& exec, const X& x, const Y& y,
       KOKKOS_LAMBDA(std::int64_t i, std::int64_t j) { y(i, j) = exponentials(i, j) / sum(i); });
 }
 
-/// The same with arrays allocated for this call.
+/// The same with arrays that are allocated for this call.
 template <class Exec, class X, class Y>
 void naive(const Exec& exec, const X& x, const Y& y) {
   naive(exec, x, y, NaiveWorkspace<Exec, typename Y::value_type>(exec, x.extent(0), x.extent(1)));

@@ -6,7 +6,7 @@
 
 namespace KokkosSoftmaxLadder {
 
-/// A large team a row, two passes in tiles: max and sum together, then write.
+/// One large team per row, two passes in tiles: max and sum together, then write.
 template <class Exec, class X, class Y>
 void online_two_pass(const Exec& exec, const X& x, const Y& y) {
   Impl::run_online</*Backwards=*/false>(exec, "online_two_pass", x, y);

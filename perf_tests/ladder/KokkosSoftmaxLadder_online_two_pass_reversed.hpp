@@ -6,7 +6,8 @@
 
 namespace KokkosSoftmaxLadder {
 
-/// online_two_pass with the second pass backwards, through what the first one left in the cache.
+/// online_two_pass with the second pass backwards, which first reads what the first pass left in
+/// the cache.
 template <class Exec, class X, class Y>
 void online_two_pass_reversed(const Exec& exec, const X& x, const Y& y) {
   Impl::run_online</*Backwards=*/true>(exec, "online_two_pass_reversed", x, y);

@@ -8,8 +8,9 @@ namespace KokkosSoftmaxLadder {
 
 namespace Impl {
 
-/// Combines one value of each thread by a tree in `slots` (team scratch, a slot a thread; the team
-/// size is a power of two). Every thread gets the result and may then use the slots again.
+/// Combines one value of each thread by a tree in `slots` (team scratch, one slot per thread; the
+/// team size is a power of two). Every thread gets the result, and may use the slots again after
+/// that.
 template <class Member, class Slots, class T, class Combine>
 KOKKOS_INLINE_FUNCTION T tree_reduce(const Member& team, const Slots& slots, T value,
                                      Combine combine) {
@@ -27,8 +28,8 @@ KOKKOS_INLINE_FUNCTION T tree_reduce(const Member& team, const Slots& slots, T v
 
 }  // namespace Impl
 
-/// A team a row, three passes, neighbouring threads on neighbouring columns; max and sum are
-/// reduced by a tree in scratch memory with a barrier a level.
+/// One team per row, three passes. Neighbouring threads process neighbouring columns. Max and sum
+/// are reduced by a tree in scratch memory, with one barrier per level.
 template <class Exec, class X, class Y>
 void team_scratch(const Exec& exec, const X& x, const Y& y) {
   Impl::check_operands("team_scratch", x, y);

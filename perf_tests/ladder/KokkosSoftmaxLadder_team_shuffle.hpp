@@ -6,8 +6,8 @@
 
 namespace KokkosSoftmaxLadder {
 
-/// A team a row, three passes as team_scratch, but the reductions are Kokkos' over the lanes of a
-/// vector and then over the threads: shuffles within a warp on a GPU.
+/// One team per row and three passes, as team_scratch. The reductions are those of Kokkos over the
+/// lanes of a vector and then over the threads: shuffles within a warp on a GPU.
 template <class Exec, class X, class Y>
 void team_shuffle(const Exec& exec, const X& x, const Y& y) {
   Impl::check_operands("team_shuffle", x, y);

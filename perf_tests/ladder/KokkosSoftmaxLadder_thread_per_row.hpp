@@ -6,8 +6,9 @@
 
 namespace KokkosSoftmaxLadder {
 
-/// One kernel, a thread a row, three passes over the row: max, sum, write. What a first port of a
-/// serial loop looks like; on a GPU neighbouring threads read a row's length apart.
+/// One kernel with one thread per row and three passes over the row: max, sum, write. A first port
+/// of a serial loop looks like this. On a GPU, the addresses that neighbouring threads read differ
+/// by a row's length.
 template <class Exec, class X, class Y>
 void thread_per_row(const Exec& exec, const X& x, const Y& y) {
   Impl::check_operands("thread_per_row", x, y);

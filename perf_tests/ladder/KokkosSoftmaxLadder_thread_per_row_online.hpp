@@ -7,8 +7,8 @@
 
 namespace KokkosSoftmaxLadder {
 
-/// A thread a row, two passes: max and sum together in one pass that rescales the sum whenever the
-/// max grows, then write.
+/// One thread per row and two passes: max and sum together in one pass, which rescales the sum
+/// whenever the max grows, then write.
 template <class Exec, class X, class Y>
 void thread_per_row_online(const Exec& exec, const X& x, const Y& y) {
   Impl::check_operands("thread_per_row_online", x, y);

@@ -6,7 +6,8 @@
 
 namespace KokkosSoftmaxLadder {
 
-/// For rows wider than any scratch: a large team a row, three passes in tiles (max, sum, write).
+/// For rows that are wider than any scratch: one large team per row, three passes in tiles (max,
+/// sum, write).
 template <class Exec, class X, class Y>
 void tiled_three_pass(const Exec& exec, const X& x, const Y& y) {
   Impl::check_operands("tiled_three_pass", x, y);

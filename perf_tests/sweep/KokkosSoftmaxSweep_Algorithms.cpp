@@ -40,7 +40,7 @@ Layout kokkos_layout(const Shape& shape) {
   return layout;
 }
 
-/// body(x, y) with Views of a shape.
+/// Calls body(x, y) with Views of a shape.
 template <int rank, class Layout, class Exec, class T, class Body>
 auto with_views(const Shape& shape, const T* x, T* y, const Body& body) {
   using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
@@ -76,7 +76,7 @@ std::optional<Algorithm> library_algorithm(const std::string& name) {
   return std::nullopt;
 }
 
-/// What the library would run, as a plan tells it.
+/// What the library would run, as a plan describes it.
 template <class Exec, class T>
 std::string described(Algorithm algorithm, const Exec& exec, const Shape& shape) {
   const KokkosSoftmax::Options options{.axis = shape.axis, .algorithm = algorithm};
@@ -87,7 +87,7 @@ std::string described(Algorithm algorithm, const Exec& exec, const Shape& shape)
                           });
 }
 
-/// The algorithm behind a name; none for a step of the ladder.
+/// The algorithm that has this name; none for a step of the ladder.
 template <class Exec, class T>
 std::optional<Algorithm> resolved(const std::string& name, const Exec& exec, const Shape& shape) {
   if (name != portable) return library_algorithm(name);

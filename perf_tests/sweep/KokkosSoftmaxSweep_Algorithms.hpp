@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAXSWEEP_ALGORITHMS_HPP
 
 /// \file
-/// What is compared: the steps of the ladder and the library, behind one function.
+/// What is compared: one function for the steps of the ladder and the library.
 
 #include <KokkosSoftmaxSweep_Shape.hpp>
 #include <functional>
@@ -14,28 +14,29 @@ namespace KokkosSoftmaxSweep {
 
 using Launch = std::function<void()>;
 
-/// The library's choice among the schedules that are written in portable Kokkos; the same as
-/// "library" where that isn't `cluster`.
+/// The library's choice among the schedules that are written in portable Kokkos. It is the same as
+/// "library", except if that is `cluster`.
 inline constexpr const char* portable = "portable";
 
 /// `portable`, "library" (its own choice), the names of its algorithms, the steps of the ladder.
 std::vector<std::string> algorithm_names();
 
-/// The steps of the ladder, from the lowest up.
+/// The steps of the ladder, from the simplest to the best.
 std::vector<std::string> ladder_step_names();
 
-/// A function that enqueues y = softmax(x) on `exec` without allocating. Throws
-/// std::invalid_argument, here or when first called, where the algorithm can't serve the shape.
+/// Returns a function that enqueues y = softmax(x) on `exec` without allocating. If the algorithm
+/// doesn't support the shape, this call or the first call of that function throws
+/// std::invalid_argument.
 template <class Exec, class T>
 Launch prepare(const std::string& algorithm, const Exec& exec, const Shape& shape, const T* x,
                T* y);
 
-/// What the library chooses for a shape of aligned Views, and why; empty for a step of the ladder.
-/// Throws as prepare().
+/// What the library chooses for a shape of aligned Views, and why. Empty for a step of the ladder.
+/// Throws like prepare().
 template <class Exec, class T>
 std::string choice(const std::string& algorithm, const Exec& exec, const Shape& shape);
 
-/// prepare() for a step of the ladder; a translation unit for each T, as nvcc takes its time.
+/// prepare() for a step of the ladder. There is one translation unit per T, because nvcc is slow.
 template <class Exec, class T>
 Launch prepare_ladder_step(const std::string& step, const Exec& exec, const Shape& shape,
                            const T* x, T* y);

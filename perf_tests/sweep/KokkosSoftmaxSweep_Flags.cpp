@@ -27,7 +27,7 @@ PointSet point_set(const std::string& flag, const std::string& text) {
   return text == "host" ? PointSet::host : PointSet::full;
 }
 
-/// Takes one argument in; what is not known here is left to Benchmark.
+/// Reads one argument. Arguments that are not known here are left to Benchmark.
 void take_flag(Flags& flags, const std::string& argument) {
   const std::size_t equals = argument.find('=');
   const std::string flag = argument.substr(0, equals);
@@ -66,8 +66,8 @@ std::vector<Table> chosen_tables(const Flags& flags) {
   return chosen;
 }
 
-/// --benchmark_filter as Benchmark understands it. Applied here so that the number of points that
-/// are left is known.
+/// --benchmark_filter as Benchmark interprets it. It is applied here, so that the number of
+/// remaining points is known.
 bool passes_filter(const std::string& filter, const Point& point) {
   if (filter.empty() || filter == "all") return true;
   const bool negated = filter[0] == '-';
@@ -94,7 +94,7 @@ Flags parse_flags(int argc, char** argv, bool on_host) {
   Flags flags;
   flags.points = on_host ? PointSet::host : PointSet::full;
   flags.max_mib = on_host ? 1024 : 8192;
-  // A flag of the user's, later in the list, wins.
+  // A flag of the user comes later in the list and takes precedence.
   flags.for_benchmark.push_back(on_host ? "--benchmark_min_time=0.1" : "--benchmark_min_time=0.05");
   for (int i = 1; i < argc; ++i) take_flag(flags, argv[i]);
   return flags;

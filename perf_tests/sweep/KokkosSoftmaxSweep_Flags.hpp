@@ -26,8 +26,8 @@ struct Flags {
   std::vector<std::string> for_benchmark;                    ///< every other flag
 };
 
-/// `on_host` decides the defaults. Throws std::invalid_argument for a flag of the sweep that makes
-/// no sense.
+/// `on_host` selects the defaults. Throws std::invalid_argument for a flag of the sweep with an
+/// invalid value.
 Flags parse_flags(int argc, char** argv, bool on_host);
 
 /// The points that the flags choose, in the order in which they run.

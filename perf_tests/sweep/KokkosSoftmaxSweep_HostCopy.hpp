@@ -6,9 +6,9 @@
 /// Three ways to copy memory on a host, one slice per thread. Which is the fastest depends on the
 /// processor and on whether the memory is in a cache:
 ///
-/// - memcpy is what the C library takes for the length of a slice;
+/// - memcpy is what the C library chooses for the length of a slice;
 /// - plain stores fill caches, so that a processor reads each cache line before it is overwritten
-///   (read for ownership): three bytes move for two;
+///   (read for ownership): three bytes move instead of two;
 /// - streaming stores write whole cache lines past the caches, without that read.
 ///
 /// This header needs neither Kokkos nor a library, so that unit_tests can include it.
@@ -19,8 +19,8 @@
 #include <cstring>
 #include <vector>
 
-// __x86_64__ implies SSE2. The wider vectors are those of the flags of the compiler, which are
-// those of Kokkos' architecture.
+// __x86_64__ implies SSE2. The compiler's flags, which are those of Kokkos' architecture, decide
+// whether wider vectors are used.
 #if defined(__x86_64__)
 #define KOKKOSSOFTMAXSWEEP_HAS_STREAMING_STORES
 #include <immintrin.h>
@@ -42,7 +42,7 @@ inline const char* to_string(HostCopy copy) {
   return "";
 }
 
-/// Those that are compiled for this processor.
+/// The ways to copy that are compiled for this processor.
 inline std::vector<HostCopy> host_copies() {
 #ifdef KOKKOSSOFTMAXSWEEP_HAS_STREAMING_STORES
   return {HostCopy::memcpy, HostCopy::plain_stores, HostCopy::streaming_stores};
@@ -57,8 +57,8 @@ struct Slice {
   std::size_t begin, end;
 };
 
-/// Slice `number` of `count` of [0, size): whole cache lines, so that no two threads write one
-/// line. Slices at the end may be empty.
+/// Slice `number` of `count` slices of [0, size). Slices are whole cache lines, so that no two
+/// threads write one line. Slices at the end may be empty.
 inline Slice slice_of(std::size_t size, std::size_t number, std::size_t count) {
   const std::size_t lines = (size + cache_line - 1) / cache_line;
   const std::size_t lines_per_slice = (lines + count - 1) / count;
@@ -95,10 +95,10 @@ inline void store(std::byte* to, Vector v) { _mm_storeu_si128(reinterpret_cast<V
 inline void stream(std::byte* to, Vector v) { _mm_stream_si128(reinterpret_cast<Vector*>(to), v); }
 #endif
 
-/// How far ahead of the loads a prefetch is: what a core reads in some 100 ns, a page.
+/// The distance of a prefetch ahead of the loads: one page, which a core reads in some 100 ns.
 constexpr std::size_t prefetch_distance = 4096;
 
-/// store_vector(to, vector) for each vector of whole cache lines.
+/// Calls store_vector(to, vector) for each vector of whole cache lines.
 template <bool prefetch, class Store>
 void copy_lines(const std::byte* from, std::byte* to, std::size_t lines,
                 const Store& store_vector) {
@@ -109,13 +109,14 @@ void copy_lines(const std::byte* from, std::byte* to, std::size_t lines,
       _mm_prefetch(
           reinterpret_cast<const char*>(reinterpret_cast<std::uintptr_t>(from) + prefetch_distance),
           _MM_HINT_T0);
-    Vector v[vectors];  // loads before stores, which the compiler can't tell apart
+    Vector v[vectors];  // loads before stores: the compiler doesn't know that they don't overlap
     for (std::size_t i = 0; i < vectors; ++i) v[i] = load(from + i * sizeof(Vector));
     for (std::size_t i = 0; i < vectors; ++i) store_vector(to + i * sizeof(Vector), v[i]);
   }
 }
 
-/// copy_lines() from the first whole cache line of `to` to the last, and memcpy before and behind.
+/// copy_lines() from the first whole cache line of `to` to the last one, and memcpy before and
+/// after them.
 template <bool prefetch, class Store>
 void copy_by_vectors(const std::byte* from, std::byte* to, std::size_t bytes,
                      const Store& store_vector) {
@@ -140,7 +141,7 @@ inline void copy_streaming(const std::byte* from, std::byte* to, std::size_t byt
 
 #else
 
-/// Words, which compilers make vectors of.
+/// Copies words, which compilers combine into vectors.
 inline void copy_plainly(const std::byte* from, std::byte* to, std::size_t bytes) {
   const std::size_t words = bytes / sizeof(std::uint64_t) * sizeof(std::uint64_t);
   for (std::size_t i = 0; i < words; i += sizeof(std::uint64_t)) {
@@ -157,7 +158,7 @@ inline void copy_streaming(const std::byte* from, std::byte* to, std::size_t byt
 
 #endif
 
-/// Copies one slice, by the calling thread. The memory must not overlap.
+/// Copies one slice in the calling thread. The memory must not overlap.
 inline void copy_slice(HostCopy copy, const std::byte* from, std::byte* to, std::size_t bytes) {
   if (bytes == 0) return;
   switch (copy) {

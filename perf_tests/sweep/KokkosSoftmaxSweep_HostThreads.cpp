@@ -14,7 +14,7 @@ namespace {
 
 using Names = std::vector<const char*>;
 
-// GOMP_ and KMP_ are those of the OpenMP of GCC and of LLVM.
+// GOMP_ variables are for the OpenMP of GCC, KMP_ variables for that of LLVM.
 const Names of_waiting = {"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "KMP_BLOCKTIME"};
 const Names of_places = {"OMP_PROC_BIND", "OMP_PLACES", "GOMP_CPU_AFFINITY", "KMP_AFFINITY"};
 
@@ -39,7 +39,7 @@ void set_up_host_threads([[maybe_unused]] char** arguments) {
     if (sets_places) setenv("OMP_PROC_BIND", "spread", 1);
     if (sets_places) setenv("OMP_PLACES", "threads", 1);
     execv("/proc/self/exe", arguments);
-    // Only if that failed: the settings come too late, and must not be reported.
+    // This runs only if that failed. The settings come too late and must not be reported.
     if (sets_waiting) unsetenv("GOMP_SPINCOUNT");
     if (sets_places) unsetenv("OMP_PROC_BIND");
     if (sets_places) unsetenv("OMP_PLACES");

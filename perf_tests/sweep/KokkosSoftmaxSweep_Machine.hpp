@@ -6,7 +6,7 @@
 
 namespace KokkosSoftmaxSweep {
 
-/// What the numbers were measured on, for the JSON and the titles of the plots.
+/// The machine that the numbers were measured on, for the JSON and the titles of the plots.
 struct Machine {
   std::string backend;         ///< for example "Cuda"
   std::string device;          ///< of the GPU or CPU
@@ -14,7 +14,7 @@ struct Machine {
   bool on_host;
 };
 
-/// Of Kokkos' default execution space.
+/// The machine of Kokkos' default execution space.
 Machine this_machine();
 
 }  // namespace KokkosSoftmaxSweep

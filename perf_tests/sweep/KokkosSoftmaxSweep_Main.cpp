@@ -15,7 +15,7 @@
 namespace KokkosSoftmaxSweep {
 namespace {
 
-/// Completes the line of progress; the table comes at the end.
+/// Completes the progress line of a point; the table is printed at the end.
 class ProgressReporter : public benchmark::BenchmarkReporter {
  public:
   explicit ProgressReporter(const Runner& runner) : m_runner(runner) {}
@@ -39,8 +39,8 @@ void add_context(const Machine& machine, const Flags& flags) {
   benchmark::AddCustomContext("rest_ms", std::to_string(flags.rest_ms));
 }
 
-/// Hands Benchmark its flags; false if it does not know one of them. `program` is kept by Benchmark
-/// until the end.
+/// Passes Benchmark its flags. Returns false if Benchmark doesn't know one of them. Benchmark keeps
+/// `program` until the end.
 bool initialize_benchmark(char* program, const Flags& flags) {
   std::vector<std::string> texts = flags.for_benchmark;
   texts.push_back("--benchmark_out=" + flags.out.string());
@@ -130,7 +130,7 @@ int sweep(int argc, char** argv) {
 }  // namespace KokkosSoftmaxSweep
 
 int main(int argc, char** argv) {
-  // Before Kokkos, which would print its own help and go on.
+  // Before Kokkos, which would print its own help and continue.
   if (std::any_of(argv, argv + argc, [](std::string_view text) { return text == "--help"; })) {
     std::cout << KokkosSoftmaxSweep::help_text();
     return 0;

@@ -19,14 +19,14 @@ auto with_type(DType dtype, const Function& function) {
   return dtype == DType::float32 ? function(float()) : function(double());
 }
 
-/// One measurement of a sweep: one line of a table, one mark of a plot.
+/// One measurement of a sweep: one line of a table and one mark of a plot.
 struct Point {
   std::string table;
   DType dtype;
   std::string algorithm;
   Shape shape;
 
-  /// Its name in Benchmark; plot.py takes it apart again.
+  /// Its name in Benchmark. plot.py splits it again.
   std::string name() const {
     std::string text =
         table + "/" + to_string(dtype) + "/" + algorithm + "/" + shape.extents_text();
@@ -36,10 +36,10 @@ struct Point {
     return text;
   }
 
-  /// The bytes that must move: x read once, y written once.
+  /// The bytes that must be moved: x is read once, y is written once.
   std::int64_t bytes() const { return 2 * shape.elements() * size_of(dtype); }
 
-  /// The memory that it takes; naive has two intermediate arrays beside x and y.
+  /// The memory that it needs; naive has two intermediate arrays in addition to x and y.
   std::int64_t memory() const { return algorithm == "naive" ? 2 * bytes() : bytes(); }
 };
 

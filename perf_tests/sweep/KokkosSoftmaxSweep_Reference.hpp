@@ -14,13 +14,14 @@
 
 namespace KokkosSoftmaxSweep {
 
-/// The rows that are checked: first, last and two between, each once.
+/// The rows that are checked: the first, the last and two between them, each once.
 inline std::set<std::int64_t> sampled_rows(std::int64_t rows) {
   return {0, rows / 3, 2 * rows / 3, rows - 1};
 }
 
-/// body(begin, end) of parts of [0, size), at one time on the processors of the host, and what
-/// `merge` makes of their results. A row of 100 million columns takes half a minute on one.
+/// Calls body(begin, end) for parts of [0, size), in parallel on the processors of the host, and
+/// combines their results with `merge`. On one processor, a row of 100 million columns takes half a
+/// minute.
 template <class Body, class Merge>
 auto over_parts(std::size_t size, const Body& body, const Merge& merge) {
   const std::size_t processors = std::max(1u, std::thread::hardware_concurrency());
@@ -33,13 +34,13 @@ auto over_parts(std::size_t size, const Body& body, const Merge& merge) {
   return result;
 }
 
-/// The worse of two errors; a NaN is infinitely bad.
+/// The larger of two errors; a NaN counts as infinity.
 inline long double worse(long double a, long double b) {
   const bool is_bad = std::isnan(a) || std::isnan(b);
   return is_bad ? std::numeric_limits<long double>::infinity() : std::fmax(a, b);
 }
 
-/// The worst of error(i), i < size.
+/// The largest of error(i), i < size.
 template <class Error>
 double worst_of(std::size_t size, const Error& error) {
   const auto worst_of_part = [&](std::size_t begin, std::size_t end) {
@@ -50,7 +51,7 @@ double worst_of(std::size_t size, const Error& error) {
   return static_cast<double>(over_parts(size, worst_of_part, worse));
 }
 
-/// max and sum of exp(entry - max), in long double.
+/// The max of the entries and the sum of exp(entry - max), in long double.
 struct Sum {
   long double max, sum;
 
@@ -70,8 +71,8 @@ struct Sum {
   long double value() const { return max + std::log(sum); }
 };
 
-/// The largest error of y as the softmax of x, against long double; relative where that is not
-/// below `smallest`, of which it is a part elsewhere. Infinity where y has a NaN.
+/// The largest error of y as the softmax of x, compared with long double. The error is relative to
+/// the value, or to `smallest` if the value is below it. Infinity if y has a NaN.
 template <class T>
 double softmax_error(const std::vector<T>& x, const std::vector<T>& y,
                      double smallest = std::numeric_limits<T>::min()) {
@@ -82,7 +83,7 @@ double softmax_error(const std::vector<T>& x, const std::vector<T>& y,
   });
 }
 
-/// The largest error of y as the log-softmax of x; relative where that is more than 1.
+/// The largest error of y as the log-softmax of x; relative if the value exceeds 1.
 template <class T>
 double log_softmax_error(const std::vector<T>& x, const std::vector<T>& y) {
   const long double value = Sum(x).value();
@@ -92,7 +93,7 @@ double log_softmax_error(const std::vector<T>& x, const std::vector<T>& y) {
   });
 }
 
-/// The error of y as the log-sum-exp of x; relative where that is more than 1.
+/// The error of y as the log-sum-exp of x; relative if the value exceeds 1.
 template <class T>
 double logsumexp_error(const std::vector<T>& x, T y) {
   const long double expected = Sum(x).value();
@@ -100,9 +101,9 @@ double logsumexp_error(const std::vector<T>& x, T y) {
       1, [&](std::size_t) { return std::abs(y - expected) / std::fmax(1.0L, std::abs(expected)); });
 }
 
-/// What the error may be for a result to count as right. Not the accuracy of the library, which
-/// unit_tests check: steps of the ladder with one thread a row add all columns one by one, which
-/// costs about sqrt(columns) roundings.
+/// The largest error of a result that counts as right. This is not the accuracy of the library,
+/// which unit_tests check: steps of the ladder with one thread per row add all columns one by one,
+/// which costs about sqrt(columns) roundings.
 template <class T>
 double error_bound(std::int64_t columns) {
   return std::numeric_limits<T>::epsilon() * (32 + 4 * std::sqrt(static_cast<double>(columns)));

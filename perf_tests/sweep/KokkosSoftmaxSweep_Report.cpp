@@ -17,7 +17,7 @@ std::string formatted(const char* format, Arguments... arguments) {
   return text;
 }
 
-/// "4096x256", with layout and axis where they are not the usual ones.
+/// "4096x256", with layout and axis if they are not the usual ones.
 std::string shape_text(const Shape& shape) {
   std::string text = shape.extents_text();
   if (shape.layout == Layout::left) text += " left";

@@ -34,7 +34,7 @@ Runner::Runner(std::vector<Point> points, Rest rest)
 Runner::~Runner() = default;
 
 void Runner::run(benchmark::State& state, std::size_t number) {
-  // Benchmark calls this several times for a point, to find how often to repeat.
+  // Benchmark calls this function several times per point, to find the number of repetitions.
   if (number == m_results.size()) begin(number);
   Result& result = m_results.back();
   if (result.status == Result::Status::measured)
@@ -43,7 +43,7 @@ void Runner::run(benchmark::State& state, std::size_t number) {
 }
 
 void Runner::begin(std::size_t number) {
-  m_launch = nullptr;  // frees what the point before had allocated
+  m_launch = nullptr;  // frees what the previous point has allocated
   m_results.push_back({.point = m_points[number]});
   Result& result = m_results.back();
   std::cerr << "[" << number + 1 << "/" << m_points.size() << ", " << m_points.size() - number - 1
@@ -122,15 +122,15 @@ void Runner::time_and_compare(benchmark::State& state) {
   result.seconds = time_of<Exec>(m_batches);
   result.scatter = scatter(m_batches);
   const double difference = std::abs(bench.checksum_of_y(elements) / m_checksum - 1);
-  if (!(difference <= error_bound<T>(result.point.shape.columns())))  // also where it is NaN
+  if (!(difference <= error_bound<T>(result.point.shape.columns())))  // also if it is NaN
     return fail("what was timed isn't what was checked: the checksum of y differs");
   if (result.copy_ratio() > 1) take_copies(bench.copy_times_again(elements));
   set_counters(state, result);
 }
 
-/// Benchmark asks for more and more iterations until they take long enough, then, if repetitions
-/// are wanted, as often for the same number. On a host all batches count but those of other
-/// repetitions.
+/// Benchmark asks for more and more iterations until they take long enough. If repetitions are
+/// wanted, it then asks for the same number again, as often as that. On a host all batches count,
+/// except those of other repetitions.
 void Runner::time_batches(benchmark::State& state) {
   if (!is_host<Exec> || state.max_iterations <= m_most_iterations) m_batches.clear();
   m_most_iterations = state.max_iterations;

@@ -13,9 +13,9 @@ class State;
 
 namespace KokkosSoftmaxSweep {
 
-/// Runs points one after the other in Benchmark's loops: prepares each and checks it against a
-/// reference once, then times it as often as Benchmark asks, compares what the timed launches wrote
-/// with what was checked, and keeps what came of it.
+/// Runs points one after the other in Benchmark's loops. It prepares each point and checks it
+/// against a reference once, times it as often as Benchmark asks, compares what the timed launches
+/// wrote with the checked result, and keeps the result.
 class Runner {
  public:
   Runner(std::vector<Point> points, Rest rest);
@@ -56,7 +56,7 @@ class Runner {
   int m_batch = 1;
   double m_checksum = 0;               ///< of the result that was checked
   std::vector<double> m_batches;       ///< seconds of one launch in each
-  std::int64_t m_most_iterations = 0;  ///< what Benchmark asked for when they were timed
+  std::int64_t m_most_iterations = 0;  ///< the number that Benchmark asked for when they were timed
 
   Workbenches<Exec> m_workbenches;
 };

@@ -22,13 +22,13 @@ struct Shape {
   std::int64_t elements() const;
   std::int64_t rows() const { return elements() / columns(); }
 
-  /// Distance in elements of neighbours along dimension d.
+  /// The distance of neighbours along dimension d, in elements.
   std::int64_t stride(int d) const;
 
-  /// Where row `row` (counted with the last dimension fastest) begins, in elements.
+  /// The offset in elements at which row `row` (counted with the last dimension fastest) begins.
   std::int64_t row_offset(std::int64_t row) const;
 
-  /// Rows are contiguous and this is a plain matrix of them.
+  /// Whether the rows are contiguous and the View is a plain matrix of them.
   bool is_row_major_matrix() const { return rank() == 2 && axis == 1 && layout == Layout::right; }
 
   /// For example "4096x256".

@@ -13,14 +13,14 @@ std::vector<std::string> every_algorithm() {
   return names;
 }
 
-/// The library, and beside it what it would run without native schedules, of which hosts have none.
+/// The library, and what it would run without native schedules (hosts have none).
 std::vector<std::string> library_and_portable(PointSet points) {
   if (points == PointSet::full) return {"library", portable};
   return {"library"};
 }
 
-/// Chosen widths at the speed of memory: powers of two, odd and unaligned ones, vocabularies, and
-/// rows beyond registers and caches.
+/// Selected widths that run at the speed of memory: powers of two, odd and unaligned widths,
+/// vocabularies, and rows that exceed registers and caches.
 Table large(PointSet points) {
   const bool host = points == PointSet::host;
   const std::vector<std::int64_t> few = {32, 781, 2048, 50257};
@@ -39,7 +39,7 @@ Table large(PointSet points) {
   return table;
 }
 
-/// What a launch costs, and rows too few for every multiprocessor to have one.
+/// The cost of a launch, and rows that are fewer than the multiprocessors.
 Table few_rows(PointSet points) {
   using Extents = std::vector<std::int64_t>;
   const std::vector<Extents> host = {{1, 131072}, {64, 1024}};
@@ -51,7 +51,7 @@ Table few_rows(PointSet points) {
   return table;
 }
 
-/// The classic plot: a row kept on chip against one kernel a step.
+/// The classic plot: a row that is kept on chip, compared with one kernel per step.
 Table fused_vs_naive(PointSet points) {
   Table table{"fused_vs_naive",
               "M = 4096, N = 128 i",
@@ -65,7 +65,7 @@ Table fused_vs_naive(PointSet points) {
   return table;
 }
 
-/// Rows that grow beyond what a team can keep.
+/// Rows that become wider than what a team can hold.
 Table wide(PointSet points) {
   Table table{"wide",
               "M = 1024, N = 2^8 ... 2^17",
@@ -79,12 +79,12 @@ Table wide(PointSet points) {
   return table;
 }
 
-/// Extents without any power of two in them.
+/// Extents without any power of two.
 Table odd(PointSet) {
   return {"odd", "1823 x 781, every step of the ladder", every_algorithm(), {rows_of({1823, 781})}};
 }
 
-/// Where a thread a row stops paying and a team a row begins to.
+/// Where one team per row becomes faster than one thread per row.
 Table shapes(PointSet points) {
   Table table{
       "shapes",
@@ -102,8 +102,8 @@ Table shapes(PointSet points) {
   return table;
 }
 
-/// Widths dense enough to show where one costs much more than its neighbour: log-spaced from 2 on,
-/// odd ones and primes as they come.
+/// Widths that are dense enough to show if one costs much more than its neighbour. They are
+/// log-spaced from 2 on, with odd numbers and primes among them.
 Table cliffs(PointSet points) {
   const bool host = points == PointSet::host;
   const int count = host ? 24 : 400;
@@ -135,8 +135,8 @@ Table axis_layout(PointSet points) {
   return table;
 }
 
-/// Many strided rows of few columns, as the classes of each pixel: an even number of them, so that
-/// several can be loaded at one time, and an odd one.
+/// Many strided rows of few columns, such as the classes of each pixel. An even number of rows, so
+/// that several can be moved in one load, and an odd number.
 Table short_columns(PointSet points) {
   const bool host = points == PointSet::host;
   const std::int64_t elements = std::int64_t(1) << (host ? 21 : 27);
@@ -151,7 +151,8 @@ Table short_columns(PointSet points) {
   return table;
 }
 
-/// Few strided rows with long columns: their neighbours begin a cache line in each column or don't.
+/// Few strided rows with many columns. With some numbers of rows each column begins at a cache
+/// line, with others it doesn't.
 Table side_by_side(PointSet points) {
   const bool host = points == PointSet::host;
   const std::int64_t elements = std::int64_t(1) << (host ? 21 : 27);

@@ -8,7 +8,7 @@
 
 namespace KokkosSoftmaxSweep {
 
-/// How many points the tables have: all, or so few that a laptop is done in minutes.
+/// How many points the tables have: all, or so few that a laptop needs only minutes.
 enum class PointSet { host, full };
 
 struct Table {

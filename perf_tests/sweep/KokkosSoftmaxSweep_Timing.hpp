@@ -11,9 +11,8 @@
 
 namespace KokkosSoftmaxSweep {
 
-/// For how long nothing runs before each batch. A GPU under load for longer than some milliseconds
-/// may lower its clock to stay below its limit of power; with rests between, batches run at full
-/// clock.
+/// The pause before each batch. A GPU under load for longer than some milliseconds may lower its
+/// clock to stay below its power limit. With rests between the batches, they run at full clock.
 using Rest = std::chrono::duration<double>;
 
 /// Leaves the device idle for a while, and wakes it by one launch that isn't timed.
@@ -25,7 +24,7 @@ void rest_before(const Exec& exec, const Launch& launch, Rest rest) {
   launch();
 }
 
-/// Time of `launches` launches back to back, from an idle instance to an idle instance.
+/// The time of `launches` launches back to back, from an idle instance to an idle instance.
 template <class Exec, class Launch>
 double seconds_of(const Exec& exec, const Launch& launch, int launches) {
   exec.fence();
@@ -35,25 +34,25 @@ double seconds_of(const Exec& exec, const Launch& launch, int launches) {
   return timer.seconds();
 }
 
-/// Whether Exec runs on the processors that also run everything else.
+/// Whether Exec runs on the processors that also run all other programs.
 template <class Exec>
 inline constexpr bool is_host = std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
 
-/// How many launches to time as one batch. Expects one launch to have been made before, which
-/// loaded the kernel.
+/// The number of launches to time as one batch. One launch must have been made before, which loaded
+/// the kernel.
 ///
-/// On a GPU they take two milliseconds, so that the fence and the first launch (some 10
+/// On a GPU, a batch takes two milliseconds, so that the fence and the first launch (some 10
 /// microseconds) are below one percent. The gaps between launches that remain in a batch of very
-/// short kernels belong to what a user sees and stay in.
+/// short kernels are part of what a user sees, and are included.
 ///
-/// On a host they take a fifth of a millisecond: a fence costs less than a microsecond there, and a
-/// batch far shorter than a slice of the scheduler (some milliseconds) can run undisturbed between
-/// two of them.
+/// On a host, a batch takes a fifth of a millisecond. A fence costs less than a microsecond there,
+/// and a batch that is far shorter than a slice of the scheduler (some milliseconds) can run
+/// undisturbed between two of them.
 template <class Exec, class Launch>
 int batch_size(const Exec& exec, const Launch& launch) {
   constexpr double wanted = is_host<Exec> ? 2e-4 : 2e-3;
   double estimate = seconds_of(exec, launch, 1);
-  if constexpr (is_host<Exec>) {  // again, if the first may be a short one that was disturbed
+  if constexpr (is_host<Exec>) {  // again: the first batch may be a short one that was disturbed
     double total = estimate;
     for (int i = 0; i < 4 && total < 0.02; ++i) {
       const double again = seconds_of(exec, launch, 1);
@@ -66,7 +65,7 @@ int batch_size(const Exec& exec, const Launch& launch) {
   return static_cast<int>(std::clamp(wanted / estimate, 1.0, 1000.0));
 }
 
-/// The middle one: not moved by the odd batch that another process disturbed.
+/// The middle one: a single batch that another process disturbed does not change it.
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -77,7 +76,7 @@ inline double fastest(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());
 }
 
-/// The median batch over the fastest one: 1 if nothing disturbed them.
+/// The time of the median batch divided by that of the fastest one: 1 if nothing disturbed them.
 inline double scatter(const std::vector<double>& batches) {
   return median(batches) / fastest(batches);
 }
@@ -85,9 +84,9 @@ inline double scatter(const std::vector<double>& batches) {
 /// Above this, a time is marked in the tables.
 inline constexpr double most_scatter = 1.2;
 
-/// The time that counts. On a GPU it is the median batch, as its clock goes up as well as down. On
-/// a host it is the fastest one: other programs that take processors away only ever add to a time,
-/// and on a machine that isn't idle they add to most batches.
+/// The time that is reported. On a GPU it is the median batch, because the clock of a GPU goes up
+/// as well as down. On a host it is the fastest batch: other programs can only add to a time, and
+/// on a machine that isn't idle they add to most batches.
 template <class Exec>
 double time_of(const std::vector<double>& batches) {
   return is_host<Exec> ? fastest(batches) : median(batches);
@@ -99,7 +98,7 @@ bool wants_more(std::size_t batches, double seconds) {
   return is_host<Exec> && batches < 25 && seconds < 0.5;
 }
 
-/// The times of one launch in a few batches; on a host in more of them.
+/// The times of one launch in a few batches; more batches on a host.
 template <class Exec, class Launch>
 std::vector<double> seconds_of_batches(const Exec& exec, const Launch& launch,
                                        Rest rest = Rest::zero()) {

@@ -8,7 +8,7 @@
 namespace KokkosSoftmaxSweep {
 namespace {
 
-/// What a thread of the copy kernel moves: the widest access of a GPU.
+/// What a thread of the copy kernel moves at one time: the widest access of a GPU.
 struct alignas(16) Pack {
   std::uint32_t words[4];
 };
@@ -16,7 +16,7 @@ struct alignas(16) Pack {
 template <class Exec>
 using Elements = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
 
-/// 64 well mixed bits for each index (the finalizer of splitmix64).
+/// 64 well mixed bits per index (the finalizer of splitmix64).
 KOKKOS_INLINE_FUNCTION std::uint64_t random_bits(std::uint64_t index) {
   std::uint64_t z = (index + 1) * 0x9e3779b97f4a7c15u;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -77,7 +77,7 @@ void copy_slices(const Exec& exec, HostCopy copy, const std::byte* from, std::by
       });
 }
 
-/// Room for a last incomplete Pack.
+/// Space for a last, incomplete Pack.
 std::int64_t padded(std::int64_t elements) { return (elements + 15) / 16 * 16; }
 
 template <class Buffer, class Exec>
@@ -85,7 +85,7 @@ Buffer allocate(const Exec& exec, const std::string& label, std::int64_t element
   return Buffer(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing, label), padded(elements));
 }
 
-/// How many of the first elements of y aren't those of x; a NaN isn't either.
+/// The number of the first elements of y that differ from x; a NaN differs, too.
 template <class Exec, class Buffer>
 std::int64_t differences(const Exec& exec, const Buffer& x, const Buffer& y,
                          std::int64_t elements) {

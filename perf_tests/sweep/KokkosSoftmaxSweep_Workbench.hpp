@@ -21,35 +21,36 @@ struct CopyTime {
   double scatter;    ///< of its batches, see Timing.hpp
 };
 
-/// The memory that all points of a value type share: x with random-normal numbers, y for results.
-/// A point uses the first elements of both, in any shape.
+/// The memory that all points of a value type share: x with random-normal numbers, and y for
+/// results. A point uses the first elements of both, in any shape.
 template <class Exec, class T>
 class Workbench {
  public:
-  /// Allocates `elements` of x and y each and fills x. The copy is timed with such rests.
+  /// Allocates `elements` elements of x and of y, and fills x. The copy is timed with these rests.
   Workbench(const Exec& exec, std::int64_t elements, Rest rest = Rest::zero());
 
   const T* x() const { return m_x.data(); }
   T* y() const { return m_y.data(); }
 
-  /// Sets so many elements of y to NaN, so that none left unwritten looks right.
+  /// Sets this many elements of y to NaN, so that an element that is not written is detected.
   void poison_y(std::int64_t elements) const;
 
-  /// A sum over so many elements of y, each times a positive number of its own: NaN where one was
-  /// left unwritten, and as near to that of another result, relatively, as the elements are.
+  /// A sum over this many elements of y, each multiplied by a positive number of its own. It is NaN
+  /// if an element was not written. Its relative difference from that of another result is at most
+  /// that of the elements.
   double checksum_of_y(std::int64_t elements) const;
 
   /// A row on the host.
   std::vector<T> row_of_x(const Shape& shape, std::int64_t row) const;
   std::vector<T> row_of_y(const Shape& shape, std::int64_t row) const;
 
-  /// The times of all ways to copy so many elements of x to y, the fastest first, measured once:
+  /// The times of all ways to copy this many elements of x to y, the fastest first, measured once:
   /// Kokkos::deep_copy, and on a GPU a kernel with 16-byte accesses, on a host those of
   /// HostCopy.hpp. Each copy is compared with x before it is timed. Throws std::runtime_error if
   /// one is wrong. Overwrites y.
   const std::vector<CopyTime>& copy_times(std::int64_t elements);
 
-  /// Measures them again and keeps the better of each: for a copy that came out slower than a
+  /// Measures them again and keeps the better time of each. For a copy that was slower than a
   /// softmax, which only happens if something disturbed it.
   const std::vector<CopyTime>& copy_times_again(std::int64_t elements);
 
@@ -70,13 +71,13 @@ class Workbench {
   std::map<std::int64_t, std::vector<CopyTime>> m_copy_times;
 };
 
-/// A workbench for each value type that is asked for.
+/// One workbench per value type that is asked for.
 template <class Exec>
 class Workbenches {
  public:
   explicit Workbenches(Rest rest = Rest::zero()) : m_rest(rest) {}
 
-  /// Makes it at the first call, with room for as many elements as most_elements() says.
+  /// Makes it at the first call, with space for as many elements as most_elements() says.
   template <class T, class MostElements>
   Workbench<Exec, T>& of(const Exec& exec, const MostElements& most_elements) {
     std::shared_ptr<void>& bench = m_benches[typeid(T)];

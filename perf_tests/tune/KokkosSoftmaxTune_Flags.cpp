@@ -36,7 +36,7 @@ std::int64_t positive_integer(const std::string& flag, const std::string& text) 
   return number;
 }
 
-/// Ascending, each once.
+/// Sorts the numbers in ascending order, each once.
 std::vector<std::int64_t> sizes(const std::string& flag, const std::string& list) {
   std::vector<std::int64_t> items;
   for (const std::string& text : KokkosSoftmaxSweep::split(list))

@@ -9,7 +9,7 @@
 
 namespace KokkosSoftmaxTune {
 
-/// What the command line asks for.
+/// The values of the command line.
 struct Flags {
   std::vector<Operation> operations = {Operation::softmax, Operation::log_softmax,
                                        Operation::logsumexp};
@@ -29,10 +29,10 @@ struct Flags {
   std::filesystem::path record() const { return output.string() + ".csv"; }
 };
 
-/// `on_host` decides the defaults. Throws std::invalid_argument for a flag that makes no sense.
+/// `on_host` selects the defaults. Throws std::invalid_argument for a flag with an invalid value.
 Flags parse_flags(int argc, char** argv, bool on_host);
 
-/// The points that the flags choose and their memory allows.
+/// The points that the flags select, within the memory that the flags permit.
 std::vector<Point> choose_points(const Flags& flags);
 
 const char* help_text();

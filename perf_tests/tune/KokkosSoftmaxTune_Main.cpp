@@ -33,7 +33,7 @@ std::string duration_text(double seconds) {
   return text;
 }
 
-/// "[12/340, 0:01:30 left] ", from the time that the jobs of this run have taken.
+/// "[12/340, 0:01:30 left] ", estimated from the time that the jobs of this run have taken.
 class Progress {
  public:
   explicit Progress(std::size_t count) : m_count(count) {}
@@ -56,7 +56,7 @@ class Progress {
   Kokkos::Timer m_timer;
 };
 
-/// Measures what the record doesn't have; returns how many are still to do.
+/// Measures what the record doesn't have. Returns how many measurements remain.
 std::size_t measure_all(Search& search, const std::vector<Job>& jobs, Record& record,
                         std::size_t stop_after) {
   std::vector<Job> to_do;
@@ -87,7 +87,7 @@ void save_table(const Flags& flags, const std::vector<Job>& jobs, const Record& 
   std::cout << "table:        " << flags.output.string() << "\n";
 }
 
-/// How many results were not right.
+/// The number of results that were not right.
 std::ptrdiff_t count_bad(const std::vector<Job>& jobs, const Record& record) {
   return std::count_if(jobs.begin(), jobs.end(), [&](const Job& job) {
     const Measurement* m = record.find(job);
@@ -122,7 +122,7 @@ int tune(int argc, char** argv) {
 }  // namespace KokkosSoftmaxTune
 
 int main(int argc, char** argv) {
-  // Before Kokkos, which would print its own help and go on.
+  // Before Kokkos, which would print its own help and continue.
   if (std::any_of(argv, argv + argc, [](std::string_view text) { return text == "--help"; })) {
     std::cout << KokkosSoftmaxTune::help_text();
     return 0;

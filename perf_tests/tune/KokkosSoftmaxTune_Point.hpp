@@ -29,7 +29,8 @@ auto with_operation(Operation operation, const Function& function) {
   return function(std::integral_constant<Operation, Operation::logsumexp>());
 }
 
-/// Where schedules are compared: a matrix whose rows lie along `axis` (1: contiguous rows).
+/// The problem for which schedules are compared: a matrix whose rows lie along `axis` (1:
+/// contiguous rows).
 struct Point {
   Operation operation = Operation::softmax;
   std::string types = "float";  ///< as tables name them
@@ -49,7 +50,7 @@ struct Job {
   Point point;
   int variant = 0;
   Schedule schedule;
-  bool is_taken = false;  ///< what the library takes without the table that is searched for
+  bool is_taken = false;  ///< whether the library takes it without the table that is searched for
 
   /// Its columns in the record.
   std::string key() const {
@@ -62,7 +63,7 @@ struct Job {
 struct Measurement {
   enum class Status { right, wrong, failed };
   Status status = Status::failed;
-  double seconds = 0;  ///< of one launch in the median batch, where the result was right
+  double seconds = 0;  ///< of one launch in the median batch, if the result was right
 };
 
 constexpr const char* to_string(Measurement::Status status) {

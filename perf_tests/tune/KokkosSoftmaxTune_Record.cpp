@@ -18,7 +18,7 @@ std::optional<Measurement::Status> status_named(const std::string& name) {
 
 Record::Record(const std::filesystem::path& path, const std::string& machine, bool resume) {
   if (resume) read(path, machine);
-  // Written anew, as the last line of an interrupted search may be half a line.
+  // The file is rewritten, because the last line of an interrupted search may be incomplete.
   m_file.open(path);
   m_file << "# " << machine << "\noperation,type,axis,rows,columns,schedule,seconds,result\n";
   for (const auto& [key, measurement] : m_measurements) write(key, measurement);

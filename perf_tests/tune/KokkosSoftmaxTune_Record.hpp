@@ -9,14 +9,14 @@
 
 namespace KokkosSoftmaxTune {
 
-/// Every measurement, in a CSV file to which each is appended once it is made.
+/// All measurements, in a CSV file. Each is appended when it has been made.
 class Record {
  public:
-  /// Begins a file, or with `resume` goes on with the one that is there. `machine` is its first
-  /// line; throws std::invalid_argument where it was made on another.
+  /// Begins a file, or, with `resume`, continues the existing one. `machine` is its first line.
+  /// Throws std::invalid_argument if the file is of another machine.
   Record(const std::filesystem::path& path, const std::string& machine, bool resume);
 
-  /// Null where it hasn't been measured.
+  /// Null if it hasn't been measured.
   const Measurement* find(const Job& job) const;
 
   void add(const Job& job, const Measurement& measurement);

@@ -18,7 +18,7 @@ namespace Impl = KokkosSoftmax::Impl;
 
 constexpr bool one_value_per_row(Operation operation) { return operation == Operation::logsumexp; }
 
-/// The distance of the parts of the memory; a multiple of any alignment.
+/// The parts of the memory begin at multiples of this, a multiple of any alignment.
 std::int64_t padded_elements(const Point& point) { return (point.elements() + 63) / 64 * 64; }
 
 Shape shape_of_x(const Point& point) {
@@ -27,12 +27,12 @@ Shape shape_of_x(const Point& point) {
           point.axis, KokkosSoftmaxSweep::Layout::right};
 }
 
-/// Tables hold some algorithms for strided rows and everything else for contiguous ones.
+/// In tables, some algorithms are for strided rows, and all others for contiguous rows.
 bool is_eligible(const Schedule& schedule, const Point& point) {
   return KokkosSoftmax::Impl::has_row_in_each_lane(schedule.algorithm) == (point.axis == 0);
 }
 
-/// A row in the type that it was computed in, which the host can do more with than with half types.
+/// A row in the type of the computation, which the host supports better than half types.
 template <class T, class From>
 std::vector<T> as(const std::vector<From>& row) {
   return std::vector<T>(row.begin(), row.end());
@@ -58,7 +58,7 @@ double error_of(const std::vector<T>& x, const std::vector<T>& y) {
     return KokkosSoftmaxSweep::logsumexp_error(x, y[0]);
 }
 
-/// What it may be: that of the computation, and a rounding to y.
+/// The error that is permitted: that of the computation, and one rounding to y.
 template <class V>
 double error_bound(std::int64_t columns) {
   return KokkosSoftmaxSweep::error_bound<typename V::Compute>(columns) + epsilon<typename V::Y>();
@@ -134,7 +134,7 @@ Measurement Search::measured(const Job& job) {
 
 template <class Launch>
 double Search::timed(const Point& point, const Launch& launch) {
-  constexpr double hopeless = 8;  // times slower than the best: once is enough
+  constexpr double hopeless = 8;  // a schedule so many times slower than the best one is timed once
   double& best =
       m_best.try_emplace(point.name(), std::numeric_limits<double>::infinity()).first->second;
   const double once = KokkosSoftmaxSweep::seconds_of(m_exec, launch, 1);

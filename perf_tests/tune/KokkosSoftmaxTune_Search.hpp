@@ -18,10 +18,10 @@ class Search {
 
   explicit Search(const Flags& flags);
 
-  /// Every point with every compiled schedule that serves it.
+  /// Every point with every compiled schedule that can run it.
   std::vector<Job> jobs();
 
-  /// Runs a schedule, checks its result and, where that is right, times it.
+  /// Runs a schedule, checks its result and, if that is right, times it.
   Measurement measure(const Job& job);
 
  private:
@@ -47,7 +47,7 @@ class Search {
   template <class T>
   std::int64_t most_elements() const;
 
-  /// The problem of a point in the part number `slot` of the memory.
+  /// The problem of a point, in part number `slot` of the memory.
   template <Operation operation, class V>
   Problem<V> problem(const Point& point, std::int64_t slot);
   std::int64_t slots(const Point& point) const;

@@ -35,7 +35,8 @@ Table right_results(const std::vector<Job>& jobs, const Record& record) {
   return table;
 }
 
-/// The fastest of all, and of each fill behind its own but the last, which strided rows are for.
+/// The fastest schedule, and after it the fastest one of each more general access mode, except the
+/// last mode (scalar), which is for strided rows.
 std::vector<Timed> winners(std::vector<Timed> all) {
   std::stable_sort(all.begin(), all.end(),
                    [](const Timed& a, const Timed& b) { return a.seconds < b.seconds; });
@@ -55,20 +56,21 @@ bool same_schedules(const std::vector<Timed>& a, const std::vector<Timed>& b) {
                     [](const Timed& x, const Timed& y) { return x.schedule == y.schedule; });
 }
 
-/// Sizes that stand for all above the last one of the step before, and what is best for them.
+/// Sizes that stand for all sizes above those of the previous step, and the best schedules for
+/// them.
 struct Step {
   std::vector<std::int64_t> rows;
   std::vector<Timed> best;
 };
 
-/// Whether a table would bring so much: it changes nothing where the library's choice is as fast.
+/// Whether a line gains enough: it changes nothing if the library's choice is as fast.
 bool is_worth_a_line(const std::vector<Timed>& all, const Timed& best, double margin) {
   const auto taken =
       std::find_if(all.begin(), all.end(), [](const Timed& timed) { return timed.is_taken; });
   return taken == all.end() || margin == 0 || best.seconds * (1 + margin) < taken->seconds;
 }
 
-/// Neighbouring sizes with the same winners are one step.
+/// Neighbouring sizes with the same winners are combined into one step.
 std::vector<Step> steps_of(const Buckets& buckets, double margin) {
   std::vector<Step> steps;
   for (const auto& [rows, all] : buckets) {
@@ -80,7 +82,7 @@ std::vector<Step> steps_of(const Buckets& buckets, double margin) {
   return steps;
 }
 
-/// Above `below`, up to `last` or, where nothing follows, to all.
+/// The range above `below`, up to `last`, or without end if no step follows.
 Range range_above(std::int64_t below, std::int64_t last, bool is_last) {
   return {below + 1, is_last ? Range::unbounded : last};
 }
