@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# kokkossoftmax_set_arithmetic(<target>...): the compiler options that decide which arithmetic the code of src/ has. For
-# the library, and for every target that instantiates kernels of src/ itself: it would test other results otherwise.
-# Include it after KokkosSoftmaxKokkos.cmake.
+# kokkossoftmax_set_arithmetic(<target>...): sets the compiler options that decide which arithmetic the code of src/
+# has. Call it for the library, and for every target that instantiates kernels of src/ itself; otherwise such a target
+# would test other results. Include this file after KokkosSoftmaxKokkos.cmake.
 include_guard(DIRECTORY)
 
 function(kokkossoftmax_set_arithmetic)
-  # Products are rounded where they stand: what src/ wants fused, it writes as multiply_add. Elsewhere
-  # (scale * x, then minus the maximum) a fused product would not be the entry that was compared.
-  # Nobody reads the floating-point exceptions of these loops. If they counted, GCC would vectorize no loop that
-  # computes with the result of a selection: the exponentials.
+  # Each product is rounded by itself. Where src/ wants a fused operation, it calls multiply_add. Elsewhere (scale *
+  # x, then minus the maximum) a fused product would not be the entry that was compared.
+  # The floating-point exceptions of these loops are never read. If they counted, GCC would not vectorize loops that
+  # compute with the result of a selection, such as the exponentials.
   set(host -ffp-contract=off -fno-trapping-math)
   set(device_of_nvcc -fmad=false)
 

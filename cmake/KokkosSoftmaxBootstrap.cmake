@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# KokkosSoftmax_BOOTSTRAP=ON: where no suitable Kokkos is found, install Kokkos 4.7.0 and Kokkos
-# Kernels 4.4.0 into .deps/<configuration>/{kokkos,kokkos-kernels}, from one source distribution on
-# PyPI that bundles them both, pinned by hash in requirements-kokkos.txt; what builds it is pinned in
-# requirements-kokkos-build.txt. Afterwards Kokkos_ROOT and KokkosKernels_ROOT point there.
+# KokkosSoftmax_BOOTSTRAP=ON: if no suitable Kokkos is found, installs Kokkos 4.7.0 and Kokkos Kernels 4.4.0 into
+# .deps/<configuration>/{kokkos,kokkos-kernels}. Both come from one source distribution on PyPI that bundles them. It
+# is pinned by hash in requirements-kokkos.txt, and the packages that build it are pinned in
+# requirements-kokkos-build.txt. Afterwards Kokkos_ROOT and KokkosKernels_ROOT name these directories.
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxPython.cmake")
 
@@ -21,9 +21,8 @@ set(_kokkossoftmax_cuda13_header "${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxCuda13C
 set(_kokkossoftmax_requirements "${CMAKE_CURRENT_LIST_DIR}/requirements-kokkos.txt")
 set(_kokkossoftmax_build_requirements "${CMAKE_CURRENT_LIST_DIR}/requirements-kokkos-build.txt")
 
-# _kokkossoftmax_probe(<result>): directory of a KokkosConfig.cmake in the usual places that serves
-# as it is. Reads the package's files instead of calling find_package, whose targets couldn't be
-# taken back.
+# _kokkossoftmax_probe(<result>): the directory of a suitable KokkosConfig.cmake in the usual places. It reads the
+# package's files and doesn't call find_package, because the targets of a package can't be removed again.
 function(_kokkossoftmax_probe result)
   set(${result} "" PARENT_SCOPE)
   set(suffixes lib/cmake/Kokkos lib64/cmake/Kokkos share/cmake/Kokkos)
@@ -62,7 +61,7 @@ function(_kokkossoftmax_probe result)
   endif()
 endfunction()
 
-# A pip that takes config settings (22.1); in a virtual environment of its own if it must be.
+# A pip that supports config settings (22.1), if necessary in a virtual environment of its own.
 function(_kokkossoftmax_find_pip result work log)
   kokkossoftmax_find_python()
   if(NOT Python3_Interpreter_FOUND)
@@ -87,8 +86,9 @@ function(_kokkossoftmax_find_pip result work log)
   set(${result} "${work}/pip/bin/python" PARENT_SCOPE)
 endfunction()
 
-# One pip command with its output in the log; on failure nothing of <work> stays. What builds is taken from
-# <work>/build-requirements (with --no-build-isolation), CMake and Ninja from PATH, else those of this build.
+# Runs one pip command and writes its output to the log. On failure nothing of <work> remains. The build requirements
+# are taken from <work>/build-requirements (with --no-build-isolation). CMake and Ninja are those in PATH, else those
+# of this build.
 function(_kokkossoftmax_pip what work log)
   string(TIMESTAMP begin "%s")
   list(JOIN ARGN " " command)
@@ -119,13 +119,13 @@ function(_kokkossoftmax_pip what work log)
   message(STATUS "${what}: done in ${seconds} s")
 endfunction()
 
-# kokkossoftmax_bootstrap(<kokkos dir> <kernels dir>): directories with the packages' CMake files to
-# give to find_package; empty where find_package is to look by itself.
+# kokkossoftmax_bootstrap(<kokkos dir> <kernels dir>): the directories with the packages' CMake files, for
+# find_package. They are empty if find_package must search by itself.
 function(kokkossoftmax_bootstrap kokkos_dir kernels_dir)
   set(${kokkos_dir} "" PARENT_SCOPE)
   set(${kernels_dir} "" PARENT_SCOPE)
 
-  # A Kokkos that the user points at is used, whatever it is.
+  # A Kokkos that the user names is used in any case.
   if(Kokkos_ROOT OR DEFINED ENV{Kokkos_ROOT})
     return()
   endif()
@@ -190,7 +190,7 @@ function(kokkossoftmax_bootstrap kokkos_dir kernels_dir)
     "cmake.define.KokkosKernels_ENABLE_ALL_COMPONENTS=OFF"
     "cmake.define.KokkosKernels_ENABLE_COMPONENT_BLAS=ON")
 
-  # Is it there already, built with these options?
+  # Is it already installed, built with these options?
   set(dir "${KokkosSoftmax_DEPS_DIR}/${name}")
   file(READ "${_kokkossoftmax_requirements}" pin)
   set(header_hash "")
@@ -200,7 +200,7 @@ function(kokkossoftmax_bootstrap kokkos_dir kernels_dir)
   string(CONCAT stamp "${pin}${common}\n${settings}\n${kernels_settings}\n"
     "${CMAKE_CXX_COMPILER} ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}\n"
     "CUDA ${cuda_version} ${header_hash}\n")
-  string(REPLACE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/" "" stamp "${stamp}") # the checkout may move
+  string(REPLACE "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/" "" stamp "${stamp}") # the checkout may be moved
   kokkossoftmax_lock("Bootstrap of Kokkos")
   set(installed "")
   if(EXISTS "${dir}/options.txt")
@@ -248,7 +248,7 @@ function(kokkossoftmax_bootstrap kokkos_dir kernels_dir)
     file(MAKE_DIRECTORY "${work}/final")
     file(RENAME "${work}/a/kokkos" "${work}/final/kokkos")
     file(RENAME "${work}/b/kokkos-kernels" "${work}/final/kokkos-kernels")
-    # The one absolute path in the packages is that of the directory just left.
+    # The only absolute path in the packages is that of the previous directory.
     file(GLOB_RECURSE scripts "${work}/final/*.cmake")
     foreach(script IN LISTS scripts)
       file(READ "${script}" text)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# The target `docs`: the reference of the public headers and the Markdown pages, as HTML in docs/html of the
-# build tree. With KokkosSoftmax_WARNINGS_AS_ERRORS it fails if Doxygen warns.
+# The target `docs`: the reference of the public headers and the Markdown pages, as HTML in docs/html of the build
+# tree. With KokkosSoftmax_WARNINGS_AS_ERRORS, the target fails if Doxygen warns.
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxPython.cmake")
 
@@ -22,7 +22,8 @@ function(_kokkossoftmax_add_docs)
     set(KokkosSoftmax_DOCS_WARN_AS_ERROR FAIL_ON_WARNINGS)
   endif()
 
-  # All public headers and all pages; their order is that of the groups and pages, what isn't named comes last.
+  # All public headers and all pages. Their order is that of the groups and pages; those that are not named here come
+  # last.
   set(headers KokkosSoftmax.hpp KokkosSoftmax_Softmax.hpp KokkosSoftmax_LogSumExp.hpp KokkosSoftmax_Plan.hpp
     KokkosSoftmax_Options.hpp KokkosSoftmax_LogSumExpState.hpp)
   set(pages README.md docs/install.md docs/semantics.md docs/porting.md docs/c_interface.md examples/README.md

@@ -19,7 +19,8 @@ if(NOT TARGET benchmark::benchmark)
   FetchContent_MakeAvailable(googlebenchmark)
 endif()
 
-# Executables for a GPU get copied to another machine: a shared library goes along, beside them.
+# Executables for a GPU are copied to another machine. A shared library is put next to them, so that it is copied with
+# them.
 get_target_property(_kokkossoftmax_type benchmark::benchmark TYPE)
 get_target_property(_kokkossoftmax_imported benchmark::benchmark IMPORTED)
 if(Kokkos_ENABLE_CUDA AND _kokkossoftmax_imported AND _kokkossoftmax_type STREQUAL "SHARED_LIBRARY")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What `cmake --install` installs: the library, its headers, a CMake package and a pkg-config file. The
-# installed files may be moved together.
+# The files that `cmake --install` installs: the library, its headers, a CMake package and a pkg-config file. The
+# installed files can be moved together.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 include("${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxPkgConfig.cmake")
@@ -9,7 +9,8 @@ include("${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxPkgConfig.cmake")
 set(_kokkossoftmax_package "${CMAKE_INSTALL_LIBDIR}/cmake/KokkosSoftmax")
 set(_kokkossoftmax_generated "${PROJECT_BINARY_DIR}/package")
 
-# ---- The library. A shared one looks for a shared Kokkos beside itself, and where it is now.
+# ---- The library. A shared library searches a shared Kokkos in its own directory, and in the present directory of
+# Kokkos.
 get_target_property(_kokkossoftmax_type kokkossoftmax TYPE)
 if(_kokkossoftmax_type STREQUAL "SHARED_LIBRARY")
   if(NOT DEFINED CMAKE_INSTALL_RPATH)

@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Finds Kokkos where the parent project hasn't, checks that it serves, and offers
+# Finds Kokkos if the parent project has not found it, checks that it is suitable, and defines
 #   kokkossoftmax_compile_with_kokkos(<target>...)
 # for every target that includes Kokkos, and
-#   KokkosSoftmax_CUDA13_COMPAT: a header that consumers must have included first; mostly empty.
-# Changes no target of Kokkos, which a parent project may use too. Include at directory scope (targets of packages live there).
+#   KokkosSoftmax_CUDA13_COMPAT: a header that consumers must include first; empty in most cases.
+# No target of Kokkos is changed, because a parent project may use it too. Include this file at directory scope,
+# because the targets of packages are defined there.
 include_guard(DIRECTORY)
 include("${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxUsers.cmake")
 
 set(KokkosSoftmax_KOKKOS_MINIMUM 4.7)
 set(KokkosSoftmax_KOKKOS_BELOW 6)
 
-# ---- Where it comes from
+# ---- Which Kokkos
 set(_kokkossoftmax_kokkos_dir "")
 set(_kokkossoftmax_kernels_dir "")
 set(_kokkossoftmax_kokkos_is_there FALSE)
@@ -25,13 +26,13 @@ if(_kokkossoftmax_kokkos_dir)
   set(Kokkos_DIR "${_kokkossoftmax_kokkos_dir}" CACHE PATH "Where KokkosConfig.cmake is" FORCE)
   set(_KokkosSoftmax_CHOSEN_DIR "${_kokkossoftmax_kokkos_dir}" CACHE INTERNAL "Kokkos_DIR if the bootstrap set it")
 elseif(NOT _kokkossoftmax_kokkos_is_there AND (Kokkos_ROOT OR DEFINED ENV{Kokkos_ROOT}) AND Kokkos_DIR STREQUAL "${_KokkosSoftmax_CHOSEN_DIR}")
-  unset(Kokkos_DIR CACHE) # of an earlier configure without Kokkos_ROOT
+  unset(Kokkos_DIR CACHE) # from an earlier configuration without Kokkos_ROOT
   unset(KokkosKernels_DIR CACHE)
 endif()
 
 if(_kokkossoftmax_kokkos_is_there)
-  # Whoever made the target may have done so in another directory (a sibling's find_package, or Kokkos itself as a
-  # subproject), where the variables stayed.
+  # The target may have been made in another directory (by find_package of a sibling, or by Kokkos itself as a
+  # subproject). Then the variables are not visible here.
   foreach(_kokkossoftmax_dir IN ITEMS "${Kokkos_DIR}" "${Kokkos_BINARY_DIR}")
     if(NOT Kokkos_DEVICES AND EXISTS "${_kokkossoftmax_dir}/KokkosConfigCommon.cmake")
       include("${_kokkossoftmax_dir}/KokkosConfigCommon.cmake")
@@ -45,7 +46,7 @@ if(_kokkossoftmax_kokkos_is_there)
       "that adds KokkosSoftmax, or above.")
   endif()
 else()
-  # separable_compilation: Kokkos' launch compiler only for the targets that ask for it, below.
+  # With separable_compilation, only the targets that ask for Kokkos' launch compiler (below) get it.
   find_package(Kokkos QUIET COMPONENTS separable_compilation)
 endif()
 if(NOT _kokkossoftmax_kokkos_is_there AND NOT Kokkos_FOUND)
@@ -56,7 +57,7 @@ if(NOT _kokkossoftmax_kokkos_is_there AND NOT Kokkos_FOUND)
 endif()
 message(STATUS "Kokkos ${Kokkos_VERSION} in ${Kokkos_DIR}: ${Kokkos_DEVICES} ${Kokkos_ARCH}")
 
-# ---- Whether it serves
+# ---- Whether it is suitable
 if(Kokkos_VERSION VERSION_LESS KokkosSoftmax_KOKKOS_MINIMUM
    OR Kokkos_VERSION VERSION_GREATER_EQUAL KokkosSoftmax_KOKKOS_BELOW)
   message(FATAL_ERROR "Kokkos ${Kokkos_VERSION} in ${Kokkos_DIR} is not supported (KokkosSoftmax needs "
@@ -85,7 +86,7 @@ if(Kokkos_ENABLE_CUDA)
     endif()
     set(KokkosSoftmax_CUDA13_COMPAT "${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxCuda13Compat.hpp")
   endif()
-  # Not with Kokkos_ENABLE_COMPILE_AS_CMAKE_LANGUAGE, CXX=nvcc_wrapper or a Clang that compiles CUDA.
+  # This is not needed with Kokkos_ENABLE_COMPILE_AS_CMAKE_LANGUAGE, CXX=nvcc_wrapper or a Clang that compiles CUDA.
   kokkossoftmax_how_to_compile(_kokkossoftmax_launcher _kokkossoftmax_compiler_is_nvcc)
   if((_kokkossoftmax_launcher OR _kokkossoftmax_compiler_is_nvcc) AND CMAKE_CXX_STANDARD GREATER 20
      AND NOT CMAKE_CXX_STANDARD EQUAL 98
@@ -111,9 +112,9 @@ elseif(Kokkos_COMPILE_LANGUAGE STREQUAL "HIP")
   enable_language(HIP)
 endif()
 
-# kokkossoftmax_compile_with_kokkos(<target>...): links Kokkos privately and has the target's sources
-# compiled and linked as this Kokkos wants it: by nvcc through Kokkos' launch compiler, in the language
-# CUDA or HIP, or as any other C++. Call it in the target's directory, after its sources are given.
+# kokkossoftmax_compile_with_kokkos(<target>...): links Kokkos privately, and compiles and links the target's sources
+# as this Kokkos requires: by nvcc through Kokkos' launch compiler, in the language CUDA or HIP, or as plain C++. Call
+# it in the target's directory, after its sources have been given.
 function(kokkossoftmax_compile_with_kokkos)
   foreach(target IN LISTS ARGN)
     target_compile_features(${target} PRIVATE cxx_std_20)
@@ -134,7 +135,7 @@ function(kokkossoftmax_compile_with_kokkos)
       set(known OFF)
       if("${prefix}_std_20" IN_LIST CMAKE_${Kokkos_COMPILE_LANGUAGE}_COMPILE_FEATURES)
         set(known ON)
-      else() # CMake before 3.25.2 doesn't know that nvcc has it, and takes its default
+      else() # CMake before 3.25.2 doesn't know that nvcc has C++20, and uses nvcc's default
         target_compile_options(${target} PUBLIC
           $<BUILD_INTERFACE:$<$<COMPILE_LANGUAGE:${Kokkos_COMPILE_LANGUAGE}>:-std=c++20>>)
       endif()
@@ -147,13 +148,12 @@ function(kokkossoftmax_compile_with_kokkos)
   endforeach()
 endfunction()
 
-# ---- Kokkos Kernels: optional, for the example `digits`, which is a test; the target Kokkos::kokkoskernels
+# ---- Kokkos Kernels: optional, for the example `digits`, which is a test. The target is Kokkos::kokkoskernels
 if(KokkosSoftmax_ENABLE_TESTS)
   if(_kokkossoftmax_kernels_dir)
     set(KokkosKernels_DIR "${_kokkossoftmax_kernels_dir}" CACHE PATH "Where KokkosKernelsConfig.cmake is" FORCE)
   endif()
-  # Its package finds Kokkos again, without the component, which would turn the launch compiler on
-  # for every target.
+  # Its package finds Kokkos again, without the component. This would turn the launch compiler on for every target.
   set(Kokkos_LAUNCH_COMPILER OFF)
   find_package(KokkosKernels QUIET)
   if(KokkosKernels_FOUND)

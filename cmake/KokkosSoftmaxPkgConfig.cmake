@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# kokkossoftmax_make_pkg_config(<template> <file> <made>): a file for pkg-config, with what the targets of
-# Kokkos ask of a compiler and a linker, as pkg-config can't ask them.
+# kokkossoftmax_make_pkg_config(<template> <file> <made>): makes a file for pkg-config. It contains the options for
+# compiler and linker that the targets of Kokkos require, because pkg-config can't query these targets.
 include_guard(GLOBAL)
 
-# A property of a target as a list: what is for C++, of generator expressions, and the rest as it is.
+# A property of a target as a list. Of the generator expressions, only those for C++ are kept; other items are kept as
+# they are.
 function(_kokkossoftmax_get_for_cxx result target property)
   get_target_property(value ${target} ${property})
   if(NOT value)
@@ -13,11 +14,11 @@ function(_kokkossoftmax_get_for_cxx result target property)
   string(REGEX REPLACE "\\$<LINK_ONLY:([^<>]*)>" "\\1" value "${value}")
   string(REGEX REPLACE "\\$<\\$<(COMPILE|LINK)_LANGUAGE:CXX>:([^<>]*)>" "\\2" value "${value}")
   string(REPLACE "SHELL:" "" value "${value}")
-  list(FILTER value EXCLUDE REGEX "[<>]|KOKKOS_DEPENDENCE|^$") # that is for Kokkos' launch compiler
+  list(FILTER value EXCLUDE REGEX "[<>]|KOKKOS_DEPENDENCE|^$") # this is for Kokkos' launch compiler
   set(${result} "${value}" PARENT_SCOPE)
 endfunction()
 
-# The file of an imported library; empty for an interface.
+# The file of an imported library; empty for an interface library.
 function(_kokkossoftmax_get_location result target)
   set(${result} "" PARENT_SCOPE)
   get_target_property(configurations ${target} IMPORTED_CONFIGURATIONS)
@@ -35,7 +36,7 @@ function(_kokkossoftmax_get_location result target)
   endforeach()
 endfunction()
 
-# What to write for one entry of INTERFACE_LINK_LIBRARIES that is no target.
+# The text for one entry of INTERFACE_LINK_LIBRARIES that is not a target.
 function(_kokkossoftmax_get_link_word result item)
   if(item MATCHES "^-" OR IS_ABSOLUTE "${item}")
     set(${result} "${item}" PARENT_SCOPE)
@@ -46,16 +47,16 @@ function(_kokkossoftmax_get_link_word result item)
   endif()
 endfunction()
 
-# Compiler flags, linker words and directories of Kokkos::kokkos and all that it links.
+# Compiler flags, linker words and directories of Kokkos::kokkos and of everything that it links.
 function(_kokkossoftmax_get_kokkos_flags cflags libs includedirs libdir)
   set(queue Kokkos::kokkos)
   foreach(list IN ITEMS flags words dirs)
     set(${list} "")
   endforeach()
-  # Breadth first, and the last mention of each library counts: behind all that need it.
+  # Breadth first. Of several mentions of a library the last one counts, so that it comes after all that need it.
   while(queue)
     list(POP_FRONT queue item)
-    if(item STREQUAL "OpenMP::OpenMP_CXX") # one flag that compilers and linkers know
+    if(item STREQUAL "OpenMP::OpenMP_CXX") # one flag, for compilers and linkers
       list(APPEND flags ${OpenMP_CXX_FLAGS})
       list(APPEND words ${OpenMP_CXX_FLAGS})
     elseif(TARGET ${item})
@@ -109,14 +110,15 @@ function(kokkossoftmax_make_pkg_config template file made)
   list(JOIN CFLAGS " " CFLAGS)
   list(JOIN LIBS_PRIVATE " " LIBS_PRIVATE)
 
-  # Beside a shared library Kokkos is linked, too: what includes our headers calls it.
+  # A program that uses a shared library also links Kokkos, because code that includes our headers calls it.
   set(LIBS "")
   get_target_property(type kokkossoftmax TYPE)
   if(type STREQUAL "SHARED_LIBRARY")
     set(LIBS " ${LIBS_PRIVATE}")
     set(LIBS_PRIVATE "")
   else()
-    # the C++ library, for programs in C that are linked by the C compiler; what GCC links by itself, only GCC may have
+    # the C++ library, for programs in C that are linked by the C compiler. Libraries that GCC links by itself are
+    # left out, because other compilers may not have them
     foreach(library IN LISTS CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
       if(NOT library MATCHES "/|^gcc|^atomic|^c$|^-")
         string(APPEND LIBS_PRIVATE " -l${library}")
@@ -124,7 +126,7 @@ function(kokkossoftmax_make_pkg_config template file made)
     endforeach()
   endif()
 
-  # KokkosSoftmaxPkgConfigPrefix.cmake makes the prefix and what lies in it relative to the file.
+  # KokkosSoftmaxPkgConfigPrefix.cmake makes the prefix, and all paths within it, relative to the file.
   set(LIBDIR "${CMAKE_INSTALL_LIBDIR}")
   set(INCLUDEDIR "${CMAKE_INSTALL_INCLUDEDIR}")
   foreach(dir IN ITEMS LIBDIR INCLUDEDIR)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Run by `cmake --install`, which alone knows the prefix (--prefix may differ from the configured one): writes the
-# prefix into the installed _kokkossoftmax_pc relative to that file, and relative to the prefix what lies in it,
-# Kokkos too, as the prefix may be moved as a whole.
+# Run by `cmake --install`, because only then the prefix is known (--prefix may differ from the configured one).
+# Writes the prefix into the installed _kokkossoftmax_pc relative to that file, and paths within the prefix relative
+# to the prefix. This includes Kokkos, because the prefix may be moved as a whole.
 if(NOT IS_ABSOLUTE "${_kokkossoftmax_pc}")
   set(_kokkossoftmax_pc "${CMAKE_INSTALL_PREFIX}/${_kokkossoftmax_pc}")
 endif()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# KokkosSoftmax_PLOT_PYTHON: a Python interpreter that can `import matplotlib`; the one in PATH, else,
-# with KokkosSoftmax_BOOTSTRAP, a virtual environment in .deps/python. Empty where there is none:
-# everything but the plots works without.
+# KokkosSoftmax_PLOT_PYTHON: a Python interpreter that can `import matplotlib`. It is the one in PATH or, with
+# KokkosSoftmax_BOOTSTRAP, that of a virtual environment in .deps/python. Empty if there is none: then everything
+# except the plots works.
 include_guard(GLOBAL)
 include("${CMAKE_CURRENT_LIST_DIR}/KokkosSoftmaxPython.cmake")
 

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What the set-up needs of Python: a pip for the bootstrap of Kokkos and an interpreter with
-# matplotlib for the plots.
+# The parts of the set-up that need Python: a pip for the bootstrap of Kokkos, and an interpreter with matplotlib for
+# the plots.
 include_guard(GLOBAL)
 
 set(KokkosSoftmax_DEPS_DIR "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH
     "Where KokkosSoftmax_BOOTSTRAP installs what it installs")
 mark_as_advanced(KokkosSoftmax_DEPS_DIR)
 
-# kokkossoftmax_find_python(): Python3_EXECUTABLE and Python3_Interpreter_FOUND in the caller.
-# The first python3 in PATH counts (CMP0094), as in a shell.
+# kokkossoftmax_find_python(): sets Python3_EXECUTABLE and Python3_Interpreter_FOUND in the caller. It takes the first
+# python3 in PATH (CMP0094), as a shell does.
 macro(kokkossoftmax_find_python)
   if(NOT Python3_Interpreter_FOUND)
     cmake_policy(PUSH)
@@ -19,8 +19,8 @@ macro(kokkossoftmax_find_python)
   endif()
 endmacro()
 
-# kokkossoftmax_make_venv(<dir> <log> <result> <pip arguments>...): a virtual environment in <dir>
-# with `pip install <pip arguments>` done, or nothing at <dir> at all. <result> is TRUE on success.
+# kokkossoftmax_make_venv(<dir> <log> <result> <pip arguments>...): makes a virtual environment in <dir> and runs `pip
+# install <pip arguments>` in it. On failure nothing is left at <dir>. <result> is TRUE on success.
 function(kokkossoftmax_make_venv dir log result)
   kokkossoftmax_find_python()
   set(${result} FALSE PARENT_SCOPE)
@@ -43,7 +43,7 @@ function(kokkossoftmax_make_venv dir log result)
   endif()
 endfunction()
 
-# kokkossoftmax_lock(<what>): until the calling function returns, no other configure with the same
+# kokkossoftmax_lock(<what>): until the calling function returns, no other configure run with the same
 # KokkosSoftmax_DEPS_DIR installs anything there.
 macro(kokkossoftmax_lock what)
   file(MAKE_DIRECTORY "${KokkosSoftmax_DEPS_DIR}")
@@ -58,7 +58,7 @@ macro(kokkossoftmax_lock what)
   endif()
 endmacro()
 
-# kokkossoftmax_log_tail(<log>): its last lines to the terminal.
+# kokkossoftmax_log_tail(<log>): prints the last lines of the log to the terminal.
 function(kokkossoftmax_log_tail log)
   file(READ "${log}" text)
   string(LENGTH "${text}" length)

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Has the targets that link KokkosSoftmax::kokkossoftmax compiled as its Kokkos wants it; installed with the package.
-# A Kokkos with CUDA gives its users options that only nvcc knows, and CMake has no usage requirement that names a
-# compiler. So the library's target says what its users need, and they get it when their directory is complete:
+# Compiles the targets that link KokkosSoftmax::kokkossoftmax as its Kokkos requires. This file is installed with the
+# package. A Kokkos with CUDA gives its users options that only nvcc knows, and CMake has no usage requirement that
+# names a compiler. So the library's target has these properties, which its users get when their directory is
+# complete:
 #   RULE_LAUNCH_COMPILE, RULE_LAUNCH_LINK   Kokkos' launch compiler, which redirects g++ to nvcc_wrapper
 #   KOKKOSSOFTMAX_USERS_LANGUAGE            CUDA or HIP, if Kokkos is compiled as a language of CMake
-# All other targets stay as they are. With other Kokkos nothing is there to do.
+# All other targets stay as they are. With other builds of Kokkos, nothing has to be done.
 include_guard(GLOBAL)
 
-# kokkossoftmax_how_to_compile(<launcher> <compiler is nvcc>): whether C++ of Kokkos' users has to go through Kokkos'
-# launch compiler, and whether CMAKE_CXX_COMPILER is nvcc_wrapper. Kokkos has been found, with CUDA.
+# kokkossoftmax_how_to_compile(<launcher> <compiler is nvcc>): whether the C++ code of Kokkos' users must be compiled
+# through Kokkos' launch compiler, and whether CMAKE_CXX_COMPILER is nvcc_wrapper. Kokkos must have been found, with
+# CUDA.
 function(kokkossoftmax_how_to_compile launcher compiler_is_nvcc)
   kokkos_compiler_is_nvcc(is_nvcc "${CMAKE_CXX_COMPILER}")
   set(${compiler_is_nvcc} ${is_nvcc} PARENT_SCOPE)
@@ -20,8 +22,8 @@ function(kokkossoftmax_how_to_compile launcher compiler_is_nvcc)
   endif()
 endfunction()
 
-# kokkossoftmax_compile_users(<directory>): does so at the end of <directory>, for it and all directories below. Once
-# is enough.
+# kokkossoftmax_compile_users(<directory>): does this at the end of <directory>, for it and all directories below. One
+# call is enough.
 function(kokkossoftmax_compile_users directory)
   get_property(is_deferred DIRECTORY "${directory}" PROPERTY KOKKOSSOFTMAX_COMPILES_USERS)
   if(NOT is_deferred)
@@ -57,8 +59,8 @@ function(_kokkossoftmax_compile_users_below directory language)
   endforeach()
 endfunction()
 
-# Whether a target links the library, itself or through others. Takes every name in a generator expression for one that
-# is linked: the launch compiler changes only commands that get Kokkos' options.
+# Whether a target links the library, directly or through other targets. Every name in a generator expression counts
+# as linked. This is harmless, because the launch compiler changes only commands that have Kokkos' options.
 function(_kokkossoftmax_is_user result target)
   set(open ${target})
   set(seen "")
@@ -72,7 +74,7 @@ function(_kokkossoftmax_is_user result target)
     endif()
     list(APPEND seen "${next}")
     get_target_property(libraries ${next} ${property})
-    set(property INTERFACE_LINK_LIBRARIES) # of all but the first
+    set(property INTERFACE_LINK_LIBRARIES) # of all targets except the first
     string(REGEX MATCHALL "([^$<>:,;]|::)+" names "${libraries}")
     foreach(name IN LISTS names)
       if(TARGET "${name}" AND NOT "${name}" IN_LIST seen)
@@ -82,8 +84,9 @@ function(_kokkossoftmax_is_user result target)
   endwhile()
 endfunction()
 
-# A rule that the target has already goes first (as with COMMAND_PREFIX of kokkos_compilation), except if it is this one.
-# A launcher as ccache would hide the compiler from Kokkos' launch compiler, which would then not put nvcc in its place.
+# A rule that the target already has (as with COMMAND_PREFIX of kokkos_compilation) comes first, unless it is this
+# rule. A launcher such as ccache would hide the compiler from Kokkos' launch compiler, which would then not replace
+# it by nvcc.
 function(_kokkossoftmax_set_launcher target)
   foreach(kind IN ITEMS COMPILER LINKER)
     get_property(launcher TARGET ${target} PROPERTY CXX_${kind}_LAUNCHER)
@@ -103,7 +106,8 @@ function(_kokkossoftmax_set_launcher target)
   endforeach()
 endfunction()
 
-# All C++ sources of the target, except if it has a source in the language: then the project has chosen.
+# Sets the language of all C++ sources of the target. If the target already has a source in that language, nothing is
+# changed: then the project has made its own choice.
 function(_kokkossoftmax_set_language target language)
   get_target_property(sources ${target} SOURCES)
   get_target_property(source_dir ${target} SOURCE_DIR)

@@ -3,8 +3,8 @@ include_guard(GLOBAL)
 
 option(KokkosSoftmax_WARNINGS_AS_ERRORS "Compiler warnings in KokkosSoftmax's own code are errors" OFF)
 
-# kokkossoftmax_enable_warnings(<target>...): not -Wpedantic where nvcc compiles, which complains
-# about the code that nvcc generates.
+# kokkossoftmax_enable_warnings(<target>...): without -Wpedantic if nvcc compiles, because -Wpedantic warns about code
+# that nvcc generates.
 function(kokkossoftmax_enable_warnings)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "MSVC")
     return()
