@@ -51,7 +51,7 @@ def is_measurement(entry):
 
 
 def read_entry(entry):
-    # table/dtype/algorithm/shape, then layout/axis in one table, then Benchmark's own suffixes
+    # table/dtype/algorithm/shape, then layout/axis in one of the tables, then the suffixes of Benchmark
     table, dtype, algorithm, shape, *rest = entry["name"].split("/")
     variant = tuple(rest[:2]) if table == "axis_layout" else ()
     return Result(table, dtype, algorithm, shape, variant, int(entry["M"]), int(entry["N"]),
@@ -107,7 +107,7 @@ def draw_lines(axes, results, value, copy_value):
 
 
 def draw_grouped_bars(axes, results, category, series):
-    """Horizontal bars of GB/s, grouped by category, one of each series; copy as dashed marks."""
+    """Horizontal bars of GB/s, grouped by category, one bar per series; the copy as dashed marks."""
     categories = list(group(results, category))
     all_series = list(group(results, series))
     height = 0.8 / len(all_series)
@@ -213,8 +213,8 @@ def ratio_against_columns(plt, results):
 
 
 def cliffs_against_columns(plt, results):
-    """The same; widths that are a cliff away from the one before are marked."""
-    steepest = 0.85  # of the rate of the neighbour
+    """The same. Widths that are much slower than the previous one are marked."""
+    steepest = 0.85  # of the rate of the previous width
     points = sorted((r for r in results if r.algorithm == "library"), key=lambda r: r.N)
     figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
     draw_ratios(axes, results)
@@ -228,7 +228,7 @@ def cliffs_against_columns(plt, results):
 
 
 def draw_ratios(axes, results):
-    """A line per algorithm."""
+    """One line per algorithm."""
     for algorithm, points in group(results, lambda r: r.algorithm).items():
         points = sorted(points, key=lambda r: r.N)
         axes.plot([r.N for r in points], [ratio(r) for r in points], marker=".", markersize=4,

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes digits.txt, the handwritten digits that scikit-learn ships, and Reference.hpp, what its
-LogisticRegression makes of them.
+"""Writes digits.txt, the handwritten digits that scikit-learn ships, and Reference.hpp, the results of its
+LogisticRegression for them.
 
     pip install scikit-learn && python3 make_data.py
 
-A line of digits.txt is an image: its digit, a space, and 64 pixels row after row, each a character of
-PIXELS for 0 to 16. The first 1347 images are for training, the last 450 for the test.
+A line of digits.txt is an image: its digit, a space, and 64 pixels row after row. Each pixel is one
+character of PIXELS, for the values 0 to 16. The first 1347 images are for training, the last 450 for the test.
 """
 import numpy
 import sklearn

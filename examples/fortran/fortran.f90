@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 !
-! The posterior of a mixture model: of each sample the probabilities of the components, softmax over
-! the first index of log_weight(components, samples), and the log-likelihood, its log-sum-exp, on the
-! host. Returns 0 if both are right.
+! The posterior of a mixture model, on the host. For each sample, the probabilities of the components
+! are the softmax over the first index of log_weight(components, samples), and the log-likelihood is
+! its log-sum-exp. Returns 0 if both are right.
 program posterior
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: int64, real64
@@ -21,7 +21,7 @@ program posterior
   logical :: good
 
   call random_number(log_weight)
-  log_weight = 2000 * log_weight - 3000  ! exp() of them is 0
+  log_weight = 2000 * log_weight - 3000  ! exp() of these values is 0
   x = tensor_t(c_loc(log_weight), type_double, 2, c_loc(extents), c_loc(strides))
   y = tensor_t(c_loc(probability), type_double, 2, c_loc(extents), c_loc(strides))
   z = tensor_t(c_loc(log_likelihood), type_double, 1, c_loc(one_extent), c_null_ptr)

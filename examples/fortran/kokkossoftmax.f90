@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 !
-! What of kokkossoftmax.h a Fortran program needs, by iso_c_binding. Copy it into your program.
+! The parts of kokkossoftmax.h that a Fortran program needs, through iso_c_binding. Copy this module
+! into your program.
 module kokkossoftmax
   use, intrinsic :: iso_c_binding
   implicit none
@@ -17,7 +18,7 @@ module kokkossoftmax
     type(c_ptr) :: strides
   end type
 
-  !> Call kokkossoftmax_options_init first, which sets the size too.
+  !> Call kokkossoftmax_options_init first. It also sets the size.
   type, bind(c) :: options_t
     integer(c_size_t) :: size
     real(c_double) :: scale
@@ -58,7 +59,7 @@ module kokkossoftmax
 
 contains
 
-  !> The defaults.
+  !> Sets the defaults.
   integer(c_int) function kokkossoftmax_options_init(options)
     type(options_t), intent(out) :: options
     kokkossoftmax_options_init = kokkossoftmax_options_init_sized(options, c_sizeof(options))

@@ -12,7 +12,7 @@ LARGE_COLUMNS = (8, 16, 32, 64, 256, 781, 1000, 1023, 1024, 2048, 2049, 4096, 50
                  1048576, 4194304, 16777216)
 LARGE_ELEMENTS = 512 * 2**20 // 4
 
-# group: (axis, extents); the rows lie along the axis
+# group: (axis, extents); the rows are along the axis
 SHAPES = {
     "large": (1, [(-(-LARGE_ELEMENTS // n), n) for n in LARGE_COLUMNS]),
     "few_rows": (1, [*itertools.product((1, 8), (131072, 1048576)), (1, 100 * 2**20)]),
@@ -40,7 +40,7 @@ class Case(typing.NamedTuple):
 
     @property
     def columns(self):
-        """How many entries a row has."""
+        """The number of entries per row."""
         return self.extents[self.axis]
 
     @property
@@ -49,12 +49,12 @@ class Case(typing.NamedTuple):
 
     @property
     def copy_bytes(self):
-        """What a copy of x moves."""
+        """The bytes that a copy of x moves."""
         return 2 * self.rows * self.columns * TYPE_BYTES[self.type]
 
     @property
     def bytes(self):
-        """What must be moved: x read once and the result written once."""
+        """The bytes that must be moved: x is read once and the result is written once."""
         if self.operation == "logsumexp":
             return self.copy_bytes // 2 + self.rows * TYPE_BYTES[self.type]
         return self.copy_bytes

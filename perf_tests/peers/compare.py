@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Times softmax, log_softmax and logsumexp of this library and of others, on the same tensors.
 
-Needs a shared libkokkossoftmax, PyTorch and, on a GPU, Triton; JAX, QuACK and matplotlib where they
-are installed. Results are written as they come, and a run with the same library on the same
-machine leaves out what is there.
+Needs a shared libkokkossoftmax, PyTorch and, on a GPU, Triton. Uses JAX, QuACK and matplotlib if they
+are installed. Each result is written when it has been measured, and a run with the same library on the
+same machine leaves out the results that exist.
 """
 
 import argparse
@@ -106,7 +106,7 @@ def run_case(case, peers, results, clock, time_limit):
         results.add(Result(case, name, "running"))
         try:
             results.add(Result(case, name, **bench.measure(peer, time_limit)))
-        except KeyboardInterrupt:  # no fault of the peer
+        except KeyboardInterrupt:  # not an error of the peer
             results.remove(case, name)
             raise
 
@@ -171,7 +171,7 @@ def main():
             sys.exit(f"compare.py: {results.missing[OURS]}")
         clock = measure.make_clock(arguments.device)
         if arguments.device == "cuda":
-            # Not the legacy default stream, which waits for others and has no handle.
+            # Not the legacy default stream, which waits for other streams and has no handle.
             stream = torch.cuda.Stream()
             with torch.cuda.stream(stream):
                 run(selected, peers, results, clock, arguments)

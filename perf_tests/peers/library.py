@@ -19,13 +19,13 @@ ALGORITHMS = {"automatic": 0, "packed": 1, "subgroup": 2, "fused_registers": 3, 
               "split_column": 10, "host": 11}
 STATUSES = {1: "invalid argument", 2: "unsupported", 3: "not initialized", 4: "failure"}
 
-# Where the elements are: address, one of TYPES, extents, strides in elements; whether they may be
+# The place of the elements: address, one of TYPES, extents, strides in elements, and whether they may be
 # written.
 Array = collections.namedtuple("Array", "address type extents strides writable", defaults=(True,))
 
 
 class Error(RuntimeError):
-    """What kokkossoftmax_last_error() says, and the status, one of STATUSES."""
+    """The message of kokkossoftmax_last_error(), and the status, one of STATUSES."""
 
     def __init__(self, status, message):
         super().__init__(message)
@@ -66,7 +66,7 @@ def _address(array):
 
 
 def _strides_in_elements(view):
-    """Those of a memoryview; 1 along an axis without a second element, whose stride may be anything."""
+    """The strides of a memoryview. 1 along an axis with fewer than two elements, whose stride is arbitrary."""
     used = [extent > 1 and view.nbytes > 0 for extent in view.shape]
     if any(stride < 0 for stride, is_used in zip(view.strides, used) if is_used):
         raise ValueError(f"the array has negative strides {view.strides} (the library counts "
@@ -107,7 +107,7 @@ class Library:
         self.version = self._c.kokkossoftmax_version().decode()
 
     def close(self):
-        """Finalizes Kokkos where no one else uses it; call it once, after all work."""
+        """Finalizes Kokkos if nothing else uses it. Call it once, after all work."""
         self._check(self._c.kokkossoftmax_finalize())
 
     def __enter__(self):
@@ -117,7 +117,7 @@ class Library:
         self.close()
 
     def space_name(self, space):
-        """How Kokkos names DEVICE or HOST: "Cuda", "OpenMP"."""
+        """The name of DEVICE or HOST in Kokkos: "Cuda", "OpenMP"."""
         name = self._c.kokkossoftmax_space_name(space)
         return name.decode() if name else None
 
@@ -127,7 +127,7 @@ class Library:
 
     def prepare(self, operation, space, x, y, stream=None, *, axis=-1, scale=1.0, empty_rows="nan",
                 algorithm="automatic", reproducible=False):
-        """The same as a function without arguments, to be called often.
+        """Returns a function without arguments that does the same, to be called often.
 
         stream: the handle of a CUDA or HIP stream; None or 0 is Kokkos' default instance.
         """
@@ -156,7 +156,7 @@ class Library:
         self._check(self._c.kokkossoftmax_fence(space, stream))
 
     def release_stream(self, space, stream):
-        """To be called before the stream is destroyed."""
+        """Call this before the stream is destroyed."""
         self._check(self._c.kokkossoftmax_release_stream(space, stream))
 
     def _check(self, status):

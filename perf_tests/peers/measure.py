@@ -10,7 +10,7 @@ from peers import Copy, JaxResult, Sum
 # Errors allowed: relative for softmax, relative to max(1, |value|) for logarithms.
 TOLERANCE = {"float32": 1e-4, "float64": 1e-10, "bfloat16": 2e-2,
              "float16": 2e-3}
-ONE_RUN_OF = 8  # one call that takes this part of the time limit isn't repeated
+ONE_RUN_OF = 8  # a call that takes more than the time limit divided by this is not repeated
 
 
 class DeviceLost(RuntimeError):
@@ -53,7 +53,7 @@ class HostClock:
         return time.perf_counter() - begin
 
     def repeated(self, call):
-        """The fastest of many calls: other programs only ever add to a time."""
+        """The fastest of many calls: other programs can only add to a time."""
         times, total = [], 0.0
         while total < (0.1 if len(times) >= 25 else 1.0) and len(times) < 1000:
             times.append(self.once(call))
@@ -66,7 +66,7 @@ def make_clock(device):
 
 
 class Bench:
-    """The tensors of a case, the same for all peers, and what the results should be."""
+    """The tensors of a case, the same for all peers, and the expected results."""
 
     def __init__(self, case, clock):
         self.case, self.clock = case, clock
@@ -94,7 +94,7 @@ class Bench:
             del got
             result = {"max_error": error if math.isfinite(error) else None,
                       "first_call_s": round(first_call, 3)}
-            if not error <= TOLERANCE[self.case.type]:  # NaN isn't
+            if not error <= TOLERANCE[self.case.type]:  # also if it is NaN
                 return {**result, "status": "failed",
                         "message": f"wrong by {error:.2g} (allowed: "
                                    f"{TOLERANCE[self.case.type]:g})"}
@@ -103,7 +103,7 @@ class Bench:
                 return {**result, "status": "slow", "seconds": one_call,
                         "message": f"one call takes {one_call:.3g} s and was timed once"}
             return {**result, "status": "ok", "seconds": self.clock.repeated(call)}
-        except Exception as error:  # noqa: BLE001  whatever a peer raises is its refusal
+        except Exception as error:  # noqa: BLE001  any exception of a peer is a refusal
             self._check_device(error)
             return {"status": "refused", "message": short_message(error)}
 
@@ -139,7 +139,7 @@ class Bench:
         return ((got.double() - expected).abs_() / size).max().item()
 
     def _compute_expected(self):
-        """In float64, by the definition."""
+        """Computed in float64 by the definition."""
         axis = self.case.axis
         v = self.x.to(torch.float64, copy=True)
         v_max = v.amax(axis, keepdim=True)

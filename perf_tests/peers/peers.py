@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The libraries that are compared. Only this module, measure.py and triton_kernels.py need PyTorch.
 
-A peer has prepare(case, x, y), which gives a function without arguments that computes the case from
-x, into y or into a tensor that it returns. Where prepare or that function raises, the peer refuses
-the case.
+A peer has prepare(case, x, y). It returns a function without arguments that computes the case from
+x, into y or into a tensor that it returns. If prepare or that function raises an exception, the peer
+refuses the case.
 """
 
 import functools
@@ -13,7 +13,7 @@ import library as binding
 
 
 class Refused(Exception):
-    """This case can't be served by this peer."""
+    """This peer doesn't support this case."""
 
 
 def load(names, torch, device, library):
@@ -33,8 +33,8 @@ def need_rows(case):
 
 
 def output(device, y):
-    """What has a function of PyTorch write into y, on a host: memory allocated anew there is mapped
-    page by page while it is written, which can take as long as the computation. On a GPU PyTorch
+    """The arguments that make a function of PyTorch write into y, on a host. New memory is mapped page
+    by page there while it is written, which can take as long as the computation. On a GPU, PyTorch
     takes memory from its cache, which costs the device nothing."""
     return {"out": y} if device == "cpu" else {}
 
@@ -56,7 +56,7 @@ class Copy:
 
 
 class Sum:
-    """The limit of logsumexp, and of nothing else: a plain sum over the same rows."""
+    """The limit of logsumexp only: a plain sum over the same rows."""
 
     operations = ("logsumexp",)
 
@@ -98,7 +98,7 @@ class TorchCompile:
         self.compile = torch.compile  # missing before PyTorch 2
 
     def prepare(self, case, x, y):
-        # Afresh for each case, or it would end with code for any shape, or without compiling.
+        # Reset for each case; otherwise it would end with code for any shape, or without compiling.
         self.torch._dynamo.reset()
         function, axis = self.functions[case.operation], case.axis
         return functools.partial(self.compile(lambda t: function(t, dim=axis), dynamic=False), x)
@@ -110,7 +110,7 @@ def torch_functions(torch):
 
 
 class Triton:
-    MAX_COLUMNS = 131072  # wider blocks compile for minutes, to code without registers
+    MAX_COLUMNS = 131072  # wider blocks compile for minutes, and their code has too few registers
 
     def __init__(self, torch, device, library):
         if device != "cuda":
@@ -126,7 +126,7 @@ class Triton:
 
 
 class Jax:
-    """Runs on streams of its own, so each call waits for its end: times have that latency in them."""
+    """Runs on streams of its own, so each call waits for its end: times include that latency."""
 
     def __init__(self, torch, device, library):
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -156,7 +156,7 @@ class Jax:
 
 
 class JaxResult:
-    """Made a tensor only where it is checked."""
+    """Converted to a tensor only for the check."""
 
     def __init__(self, torch, array):
         self.torch, self.array = torch, array

@@ -10,7 +10,7 @@ import sys
 from results import Results
 
 OURS = "kokkos-softmax"
-LIMITS = ("copy", "sum")  # no softmax, but what one can be compared with
+LIMITS = ("copy", "sum")  # not softmax, but limits to compare it with
 STYLES = {
     "sum": ("black", "."),
     OURS: ("tab:blue", "o"),
@@ -26,7 +26,7 @@ STYLES = {
 
 
 def ratio_to_copy(result, copy):
-    """The rate at which the bytes that must move are moved, over that of the copy."""
+    """The rate at which the bytes that must be moved are moved, divided by that of the copy."""
     if result is None or copy is None or not result.is_timed or not copy.is_timed:
         return None
     case = result.case
@@ -41,7 +41,7 @@ def best_peer(results, case):
 
 
 def ratio_to_best_peer(results, case):
-    """Their time over ours: above 1, ours is faster."""
+    """Their time divided by ours: above 1, ours is faster."""
     ours, best = results.get(case, OURS), best_peer(results, case)
     if ours is None or best is None or not ours.is_timed:
         return None
@@ -87,7 +87,7 @@ def format_table(head, rows):
 
 
 def notes(results):
-    """What each peer refused or got wrong, and why."""
+    """The cases that each peer refused or computed wrongly, and why."""
     reasons = {}
     for result in results.of.values():
         if result.status in ("refused", "failed"):
@@ -140,7 +140,7 @@ def title(results):
 
 
 def draw(plt, results, operation, type_name):
-    """Ratio to the copy over N, a line a library; None where nothing was timed."""
+    """Ratio to the copy over N, one line per library; None if nothing was timed."""
     cases = sorted((case for case in results.cases()
                     if (case.operation, case.type, case.group) == (operation, type_name, "large")),
                    key=lambda case: case.columns)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The JSON file of a run: one library on one machine, a result for each case and peer."""
+"""The JSON file of a run: one library on one machine, with a result for each case and peer."""
 
 import json
 import os
@@ -14,7 +14,7 @@ class Result(typing.NamedTuple):
     peer: str
     status: str  # ok, slow (timed once), failed (wrong), refused, running (the process ended)
     seconds: float = 0.0
-    max_error: float = 0.0  # None where it isn't finite
+    max_error: float = 0.0  # None if it isn't finite
     first_call_s: float = 0.0
     message: str = ""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tests library.py on the host, with ctypes arrays and, if there is NumPy, its arrays:
+"""Tests library.py on the host, with ctypes arrays and, if NumPy is installed, its arrays:
 test_library.py LIBRARY"""
 
 import ctypes
@@ -94,7 +94,7 @@ class Values(unittest.TestCase):
                     self.check(value, want[row], c_type)
 
     def test_strides(self):
-        """x as the transpose of a matrix gives the transpose of the result, along the other axis."""
+        """If x is the transpose of a matrix, the result along the other axis is the transpose, too."""
         x, y = filled(ctypes.c_double), matrix(ctypes.c_double, COLUMNS, ROWS)
         LIBRARY.apply("softmax", HOST, transposed(library.of_buffer(x)), library.of_buffer(y),
                       axis=0)
@@ -122,7 +122,7 @@ class HalfTypes(unittest.TestCase):
 
     @staticmethod
     def words(type_name):
-        """The rows of filled(), rounded, and their bits; multiples of 1/8 are exact in both types."""
+        """The rows of filled(), rounded, and their bits. Multiples of 1/8 are exact in both types."""
         values, bits = matrix(ctypes.c_float), matrix(ctypes.c_uint16)
         for i in range(ROWS):
             for j in range(COLUMNS):

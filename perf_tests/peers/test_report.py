@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tests results.py, report.py and what peers.py calls, without PyTorch: test_report.py FILE, the file
-being testdata/peers_small.json."""
+"""Tests results.py, report.py and the calls of peers.py, without PyTorch: test_report.py FILE. FILE is
+testdata/peers_small.json."""
 
 import contextlib
 import io
@@ -42,7 +42,7 @@ class Report(Temporary):
         softmax, logsumexp = self.cells("131072x1024")
         self.assertEqual(softmax, ["131072x1024", "256.0", "264.0", "0.97", "0.95", "0.96",
                                    "quack", "1.01"])
-        self.assertEqual(logsumexp[3], "0.99")  # half the bytes of the copy in half its time
+        self.assertEqual(logsumexp[3], "0.99")  # it moves half the bytes of the copy in half the time
 
     def test_what_was_not_timed_is_shown(self):
         self.assertEqual(self.cells("26843x5001")[0][5], "refused")
@@ -109,7 +109,7 @@ class Cases(unittest.TestCase):
 
 
 class FakeTorch:
-    """Keeps what its functions are called with."""
+    """Records the arguments of calls of its functions."""
 
     def __init__(self):
         self.calls = []
@@ -125,7 +125,7 @@ class FakeTorch:
 
 class Peers(unittest.TestCase):
     def call_of(self, name, device, operation):
-        """What one call of a prepared peer calls, and its result."""
+        """The calls that one call of a prepared peer makes, and its result."""
         torch = FakeTorch()
         case = cases.select([operation], ["float32"], "axis0")[0]
         call = peers.PEERS[name](torch, device, None).prepare(case, "x", "y")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A copy, and softmax as it is usually written in Triton: a row in the registers of one program."""
+"""A copy, and softmax as it is usually written in Triton: one program holds a row in its registers."""
 
 import triton
 import triton.language as tl

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # cmake -DTUNE=... -DSWEEP=... -DDIR=... -P check_tune.cmake
-# A search that is interrupted and resumed, whose table the library then takes.
+# Interrupts a search, resumes it, and checks that the library then uses its table.
 set(table "${DIR}/tuning.table")
 file(REMOVE_RECURSE "${DIR}")
 file(MAKE_DIRECTORY "${DIR}")
