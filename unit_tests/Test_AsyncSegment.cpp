@@ -9,6 +9,7 @@
 #include <backend/Schedule.hpp>
 #include <schedules/cluster/AsyncSegment.hpp>
 #include <support/HostKernel.hpp>
+#include <support/Kernels.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -42,7 +43,7 @@ class AsyncSegment : public ::testing::Test {
   template <Operation operation, int width, AccessMode access>
   static void expect_right(Function function) {
     using Shape = KokkosSoftmax::Impl::Shape<1, 1, 8 / width, width, access>;
-    using Share = KokkosSoftmax::Impl::AsyncSegment<Exec, V, operation, Shape>;
+    using Share = KernelFor<KokkosSoftmax::Impl::AsyncSegment, Exec, operation, V, Shape>;
     const std::size_t step = std::max(4, width);
     for (const std::size_t columns : {step, 2 * step, 3 * step, 4 * step, 9 * step, 250 * step})
       for (const double scale : {1.0, -0.7, 40.0}) {

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <dispatch/KernelRegistry.hpp>
 #include <support/Check.hpp>
+#include <support/Kernels.hpp>
 #include <support/Watchdog.hpp>
 
 namespace KokkosSoftmax::Test {
@@ -48,9 +49,8 @@ class ClosedGroups : public ::testing::Test {
                                  has_teams<Exec> ? 4 : 1>,
       KokkosSoftmax::Impl::Shape<4, 32, 8, 1, KokkosSoftmax::Impl::AccessMode::scalar, 4, 4>>;
 
-  template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel,
-            class Shape>
-  using KernelOf = Kernel<Exec, V, KokkosSoftmax::Impl::Operation::softmax, Shape>;
+  template <template <class, class, class, class> class Kernel, class Shape>
+  using KernelOf = KernelFor<Kernel, Exec, KokkosSoftmax::Impl::Operation::softmax, V, Shape>;
 
   /// Teams per group.
   template <class K>
@@ -66,16 +66,14 @@ class ClosedGroups : public ::testing::Test {
   template <class Shape>
   static constexpr std::size_t tile = Shape::threads* Shape::lanes* Shape::items* Shape::width;
 
-  template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel,
-            class Shape>
+  template <template <class, class, class, class> class Kernel, class Shape>
   static void expect_right(std::size_t count, std::size_t columns, int groups, bool in_place,
                            std::uint32_t poll_limit) {
     using K = KernelOf<Kernel, Shape>;
     const Exec exec;
     const auto& sample = normal_sample<T>(count, columns);
     constexpr bool strided =
-        std::is_same_v<K, KokkosSoftmax::Impl::SplitColumnKernel<
-                              Exec, V, KokkosSoftmax::Impl::Operation::softmax, Shape>>;
+        std::is_same_v<K, KernelOf<KokkosSoftmax::Impl::SplitColumnKernel, Shape>>;
     const Case c{.extents = strided ? Extents{columns, count} : Extents{count, columns},
                  .options = {.axis = strided ? 0 : 1}};
     Field<T, Exec> x(place_right(c.extents));
@@ -122,8 +120,7 @@ class ClosedGroups : public ::testing::Test {
   }
 
   /// Launches several times, because the order in which teams start is random.
-  template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel,
-            class Shape>
+  template <template <class, class, class, class> class Kernel, class Shape>
   static void expect_right(std::size_t columns) {
     for (int pass = 0; pass < 5; ++pass)
       for (const bool in_place : {false, true}) {
@@ -140,7 +137,7 @@ class ClosedGroups : public ::testing::Test {
 
   /// Segments of one tile and of two tiles, in rows that are and that are not a whole number of
   /// chunks, and rows so short that most teams have an empty segment.
-  template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel>
+  template <template <class, class, class, class> class Kernel>
   static void expect_right() {
     for (const std::size_t tiles : {1, 2}) {
       expect_right<Kernel, Even>(members<KernelOf<Kernel, Even>> * tiles * tile<Even> -

@@ -9,6 +9,7 @@
 #include <schedules/FusedRegisters.hpp>
 #include <schedules/Online.hpp>
 #include <support/HostKernel.hpp>
+#include <support/Kernels.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Test {
@@ -25,19 +26,20 @@ class HalfTile : public ::testing::Test {
   template <AccessMode access>
   using Shape = KokkosSoftmax::Impl::Shape<1, 1, 2, width, access>;
   template <AccessMode access>
-  using Tile = KokkosSoftmax::Impl::HalfTile<V, 2, width, 1, access>;
+  using Tile =
+      KokkosSoftmax::Impl::HalfTile<KokkosSoftmax::Impl::PlainSource<V>, 2, width, 1, access>;
 
   static void expect_sums_right(const RowsFor<typename V::X>& rows, double scale) {
-    using Kernel = KokkosSoftmax::Impl::OnlineKernel<Host, V, Operation::logsumexp,
-                                                     Shape<AccessMode::guarded_vectors>>;
+    using Kernel = KernelFor<KokkosSoftmax::Impl::OnlineKernel, Host, Operation::logsumexp, V,
+                             Shape<AccessMode::guarded_vectors>>;
     static_assert(std::is_same_v<typename Kernel::RowTile, Tile<AccessMode::guarded_vectors>>);
     expect_right<Kernel>({.function = Function::logsumexp, .options = {.axis = 1, .scale = scale}},
                          rows);
   }
 
   static void expect_logarithms_right(const RowsFor<typename V::X>& rows, double scale) {
-    using Kernel = KokkosSoftmax::Impl::FusedRegistersKernel<Host, V, Operation::log_softmax,
-                                                             Shape<AccessMode::guarded_vectors>>;
+    using Kernel = KernelFor<KokkosSoftmax::Impl::FusedRegistersKernel, Host,
+                             Operation::log_softmax, V, Shape<AccessMode::guarded_vectors>>;
     static_assert(std::is_same_v<typename Kernel::Share, Tile<AccessMode::guarded_vectors>> ==
                   (sizeof(typename V::Y) == 2));
     expect_right<Kernel>(

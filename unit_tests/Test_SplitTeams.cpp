@@ -15,6 +15,7 @@
 #include <schedules/split/Split.hpp>
 #include <schedules/split/SplitColumn.hpp>
 #include <support/Check.hpp>
+#include <support/Kernels.hpp>
 #include <support/ThreadTeams.hpp>
 #include <support/Watchdog.hpp>
 
@@ -153,13 +154,14 @@ TeamGates gates_of(const Launch& l, TestWorkspace& workspace) {
 }
 
 /// One of the split kernels for an operation and a type.
-template <template <class, class, KokkosSoftmax::Impl::Operation, class> class Kernel,
+template <template <class, class, class, class> class Kernel,
           KokkosSoftmax::Impl::Operation operation_, class T>
 struct SplitTeamsConfig {
   using value = T;
   static constexpr auto operation = operation_;
   template <class Shape>
-  using KernelOf = Kernel<ThreadTeams, KokkosSoftmax::Impl::ValueTypes<T>, operation_, Shape>;
+  using KernelOf =
+      KernelFor<Kernel, ThreadTeams, operation_, KokkosSoftmax::Impl::ValueTypes<T>, Shape>;
 };
 
 struct SplitTeamsName {

@@ -10,8 +10,9 @@ namespace KokkosSoftmax::Test {
 namespace {
 
 using V = KokkosSoftmax::Impl::ValueTypes<double>;
+using Source = KokkosSoftmax::Impl::PlainSource<V>;
 using RowTile =
-    KokkosSoftmax::Impl::Tile<V, 3, 2, 1, KokkosSoftmax::Impl::AccessMode::guarded_vectors>;
+    KokkosSoftmax::Impl::Tile<Source, 3, 2, 1, KokkosSoftmax::Impl::AccessMode::guarded_vectors>;
 
 constexpr double x[RowTile::items][RowTile::width] = {{1.5, -2}, {0, 1e300}, {3, -7.25}};
 
@@ -37,13 +38,13 @@ void expect_scaled(const Function& function) {
 
 TEST(Tile, Take) {
   expect_scaled([](RowTile& tile, const auto& arguments, const auto& chunks) {
-    tile.take(arguments, chunks);
+    tile.take(Source(arguments), KokkosSoftmax::Impl::AnyColumn{}, chunks);
   });
 }
 
 TEST(Tile, TakeFromScratch) {
   expect_scaled([](RowTile& tile, const auto& arguments, const auto& chunks) {
-    tile.take_from_scratch(arguments, chunks);
+    tile.take<true>(Source(arguments), KokkosSoftmax::Impl::AnyColumn{}, chunks);
   });
 }
 

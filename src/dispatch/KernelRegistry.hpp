@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <dispatch/OpOf.hpp>
 #include <dispatch/Shapes.hpp>
 #include <launch/ClusterLaunch.hpp>
 #include <launch/HostLaunch.hpp>
@@ -79,6 +80,8 @@ class KernelRegistry {
   }
 
  private:
+  using Op = OpOf<operation, V>;
+  using Source = PlainSource<V>;
   using Entry = KernelVariant<Exec, V>;
 
   /// The shapes for operations that write rows, or the shapes for logsumexp, which only reduces
@@ -92,18 +95,18 @@ class KernelRegistry {
   }
 
   template <Algorithm algorithm,
-            template <Algorithm, class, class, class, Operation, class> class Launch,
-            template <class, class, Operation, class> class Kernel, class... Shape>
+            template <Algorithm, class, class, class, class, class> class Launch,
+            template <class, class, class, class> class Kernel, class... Shape>
   static constexpr auto compiled(ShapeList<Shape...>) {
     return std::array<Entry, sizeof...(Shape)>{
-        entry<Launch<algorithm, Exec, Shape, Kernel<Exec, V, operation, Shape>, operation, V>>(
+        entry<Launch<algorithm, Exec, Shape, Kernel<Exec, Op, Source, Shape>, Op, V>>(
             make_schedule<Shape>(algorithm))...};
   }
 
   template <Algorithm algorithm,
-            template <Algorithm, class, class, class, Operation, class> class Launch,
-            template <class, class, Operation, class> class Kernel,
-            template <class> class... Change, class... InRule>
+            template <Algorithm, class, class, class, class, class> class Launch,
+            template <class, class, class, class> class Kernel, template <class> class... Change,
+            class... InRule>
   static constexpr auto launched_by(ShapeList<InRule...> list) {
     auto entries = compiled<algorithm, Launch, Kernel>(with_changes<Change...>(list));
     for (int i = sizeof...(InRule); i < static_cast<int>(entries.size()); ++i)
@@ -111,8 +114,7 @@ class KernelRegistry {
     return entries;
   }
 
-  template <Algorithm algorithm, template <class, class, Operation, class> class Kernel,
-            class... Shape>
+  template <Algorithm algorithm, template <class, class, class, class> class Kernel, class... Shape>
   static constexpr auto of_few(ShapeList<Shape...> list) {
     auto entries = compiled<algorithm, TeamLaunch, Kernel>(list);
     for (Entry& e : entries) e.regime = Regime::few_rows;
@@ -133,7 +135,7 @@ class KernelRegistry {
 
   /// The variants of an algorithm, given its kernel, the changes for searches and the shapes of the
   /// rule.
-  template <Algorithm algorithm, template <class, class, Operation, class> class Kernel,
+  template <Algorithm algorithm, template <class, class, class, class> class Kernel,
             template <class> class... Change, class... InRule>
   static constexpr auto of(ShapeList<InRule...> list) {
     return launched_by<algorithm, TeamLaunch, Kernel, Change...>(list);
@@ -142,8 +144,8 @@ class KernelRegistry {
   /// No variants for logsumexp, which reads a row once in any case, so that the row need not be
   /// held.
   template <Algorithm algorithm,
-            template <Algorithm, class, class, class, Operation, class> class Launch,
-            template <class, class, Operation, class> class Kernel, class... InRule>
+            template <Algorithm, class, class, class, class, class> class Launch,
+            template <class, class, class, class> class Kernel, class... InRule>
   static constexpr auto of_held(ShapeList<InRule...> list) {
     if constexpr (operation == Operation::logsumexp)
       return std::array<Entry, 0>{};
@@ -151,7 +153,7 @@ class KernelRegistry {
       return launched_by<algorithm, Launch, Kernel>(list);
   }
 
-  template <Algorithm algorithm, template <class, class, Operation, class> class Kernel,
+  template <Algorithm algorithm, template <class, class, class, class> class Kernel,
             template <class> class... Change, class... InRule>
   static constexpr auto of_split(ShapeList<InRule...> list) {
     return launched_by<algorithm, SplitLaunch, Kernel, Change...>(list);
@@ -169,7 +171,7 @@ class KernelRegistry {
   static constexpr auto of_host() {
     if constexpr (is_host_space<Exec>)
       return std::array<Entry, 1>{
-          entry<HostLaunch<Exec, V, operation>>({.algorithm = Algorithm::host})};
+          entry<HostLaunch<Exec, Op, Source>>({.algorithm = Algorithm::host})};
     else
       return std::array<Entry, 0>{};
   }

@@ -16,7 +16,7 @@
 namespace KokkosSoftmax::Impl {
 
 /// Launches a kernel with the constants of a Shape in clusters.
-template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
+template <Algorithm algorithm, class Exec, class Shape, class Kernel, class Op, class V>
 struct ClusterLaunch {
   using Device = ClusterDevice<Kernel, Shape>;
 
@@ -39,7 +39,7 @@ struct ClusterLaunch {
          kernel.arguments.first_row += max_clusters) {
       const std::int64_t rows = context.problem().rows - kernel.arguments.first_row;
       const auto clusters = static_cast<int>(std::min(rows, max_clusters));
-      const std::string& name = kernel_label<operation>(algorithm);
+      const std::string& name = kernel_label<Op>(algorithm);
       const LabelledKernel label(context.exec, name);
       Device::launch(context.exec, name, clusters, plan.teams, scratch, kernel);
     }

@@ -10,18 +10,20 @@
 namespace KokkosSoftmax::Impl {
 
 /// Launches the host schedules.
-template <class Exec, class V, Operation operation>
+template <class Exec, class Op, class Source>
 struct HostLaunch {
+  using V = typename Source::Types;
+
   static bool fits_device(const LaunchContext<Exec, V>&) { return true; }
   static void prepare(const Exec&) {}
 
   static void launch(const LaunchContext<Exec, V>& context) {
-    const std::string& label = kernel_label<operation>(Algorithm::host);
+    const std::string& label = kernel_label<Op>(Algorithm::host);
     if (context.x_contiguous())
-      host_rows<Exec, V, operation>(context.exec, label, context.arguments,
-                                    context.options.reproducible);
+      host_rows<Exec, Op, Source>(context.exec, label, context.arguments,
+                                  context.options.reproducible);
     else
-      host_columns<Exec, V, operation>(context.exec, label, context.arguments);
+      host_columns<Exec, Op, Source>(context.exec, label, context.arguments);
   }
 };
 

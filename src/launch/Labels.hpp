@@ -9,19 +9,18 @@
 #include <Kokkos_Core.hpp>
 #include <array>
 #include <backend/Schedule.hpp>
-#include <impl/KokkosSoftmax_Launch.hpp>
 #include <string>
 
 namespace KokkosSoftmax::Impl {
 
 /// The label of a kernel, such as "KokkosSoftmax::softmax[online]". The labels are made once,
 /// because a call allocates no memory.
-template <Operation operation>
+template <class Op>
 const std::string& kernel_label(Algorithm algorithm) {
   static const auto labels = [] {
     std::array<std::string, static_cast<int>(last_algorithm) + 1> names;
     for (int a = 0; a < static_cast<int>(names.size()); ++a)
-      names[a] = std::string("KokkosSoftmax::") + to_string(operation) + "[" +
+      names[a] = std::string("KokkosSoftmax::") + Op::name + "[" +
                  std::string(to_string(static_cast<Algorithm>(a))) + "]";
     return names;
   }();

@@ -13,7 +13,7 @@
 namespace KokkosSoftmax::Impl {
 
 /// Launches a kernel that divides rows over groups of teams.
-template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
+template <Algorithm algorithm, class Exec, class Shape, class Kernel, class Op, class V>
 struct SplitLaunch {
   using Workspaces = SplitWorkspaces<Exec>;
 
@@ -43,7 +43,7 @@ struct SplitLaunch {
                                  Shape::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(plan)));
     const auto lease = Workspaces::singleton().template lease<Kernel::most_rows>(context.exec);
-    Kokkos::parallel_for(kernel_label<operation>(algorithm), policy,
+    Kokkos::parallel_for(kernel_label<Op>(algorithm), policy,
                          Kernel{context.arguments, lease.workspace(), plan});
   }
 
@@ -89,8 +89,7 @@ struct SplitLaunch {
     else
       // Panels are used if there are few of them. Then all are processed at one time, whether or
       // not they fit the cache (measured on an H200).
-      return plan_split_online<Exec>(
-          p, operation != Operation::logsumexp && algorithm != Algorithm::split_column);
+      return plan_split_online<Exec>(p, Op::writes_entries && algorithm != Algorithm::split_column);
   }
 };
 

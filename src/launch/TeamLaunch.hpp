@@ -12,7 +12,7 @@ namespace KokkosSoftmax::Impl {
 
 /// Launches a kernel with the constants of a Shape by a team policy, which is the same for all such
 /// kernels.
-template <Algorithm algorithm, class Exec, class Shape, class Kernel, Operation operation, class V>
+template <Algorithm algorithm, class Exec, class Shape, class Kernel, class Op, class V>
 struct TeamLaunch {
   static bool fits_device(const LaunchContext<Exec, V>& context) {
     if constexpr (requires { Kernel::max_columns; })
@@ -42,7 +42,7 @@ struct TeamLaunch {
       PolicyOf<Exec, Shape> policy(context.exec, static_cast<int>(teams), Shape::threads,
                                    Shape::lanes);
       policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(context.problem().columns)));
-      Kokkos::parallel_for(kernel_label<operation>(algorithm), policy, kernel);
+      Kokkos::parallel_for(kernel_label<Op>(algorithm), policy, kernel);
     }
   }
 };

@@ -20,7 +20,7 @@ class CompensatedSum {
     m_sum = sum;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void scale(T factor) {
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(T factor) {
     m_sum *= factor;
     m_dropped *= factor;
   }

@@ -2,20 +2,32 @@
 #ifndef KOKKOSSOFTMAX_SRC_OP_FINISHROW_HPP
 #define KOKKOSSOFTMAX_SRC_OP_FINISHROW_HPP
 
+/// \file
+/// How the output of a row is written once its state is known.
+
+#include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
+#include <op/RowOp.hpp>
 
 namespace KokkosSoftmax::Impl {
 
-/// Writes the output of a row whose tile is still held: the thread's part of the row, or the row's
-/// one value in the thread for which `first` is true.
-template <class Share, class Output>
-KOKKOS_FORCEINLINE_FUNCTION void write_share(const Share& share, const typename Share::Row& row,
-                                             int thread_id, bool first, const Output& output) {
-  if constexpr (Output::one_value_per_row) {
-    if (first) *row.y = static_cast<typename Share::Y>(output.value);
-  } else {
-    share.store(row, 0, thread_id, output);
-  }
+/// Writes the one number that an operation gives per row. This is the only place where it is
+/// written. Call it in one thread per row.
+template <class Output, class Y>
+KOKKOS_FORCEINLINE_FUNCTION void finish_row(const Output& output, Y* y) {
+  *y = static_cast<Y>(output.value);
+}
+
+/// Writes the output of a row whose tile is still in registers: the tile's entries, or the row's
+/// one number in the thread that is `first`.
+template <RowOp Op, class Tile>
+KOKKOS_FORCEINLINE_FUNCTION void finish_tile(const Tile& tile, const typename Tile::Row& row,
+                                             int thread_id, [[maybe_unused]] bool first,
+                                             const typename Op::Output& output) {
+  if constexpr (Op::writes_entries)
+    tile.store(row, 0, thread_id, output);
+  else if (first)
+    finish_row(output, row.y);
 }
 
 }  // namespace KokkosSoftmax::Impl

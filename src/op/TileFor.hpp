@@ -3,35 +3,35 @@
 #define KOKKOSSOFTMAX_SRC_OP_TILEFOR_HPP
 
 /// \file
-/// Selects the type of a kernel's tile by the operation that the kernel computes.
+/// Which tile a kernel holds, by the operation that it computes.
 
-#include <impl/KokkosSoftmax_Operation.hpp>
+#include <op/RowOp.hpp>
 #include <row/HalfTile.hpp>
 #include <row/Tile.hpp>
+#include <type_traits>
 
 namespace KokkosSoftmax::Impl {
 
-/// Whether a kernel keeps entries in pairs: if it doesn't need the exponentials, and if pairs are
-/// an advantage. (log_softmax with results of float was as fast without pairs.)
-template <class V, Operation operation, int width>
-inline constexpr bool keeps_half_pairs = moves_in_pairs<typename V::X, width> &&
-                                         (operation == Operation::logsumexp ||
-                                          (operation == Operation::log_softmax &&
-                                           sizeof(typename V::Y) == sizeof(typename V::X)));
+template <class Op, class Source, int width>
+inline constexpr bool keeps_half_pairs = moves_in_pairs<typename Source::Types::X, width>&&
+    Op::computes_on_half_pairs&& Source::value_is_scaled_raw;
 
-template <class V, Operation operation, int items, int width, int threads, AccessMode access>
-using TileFor = std::conditional_t<keeps_half_pairs<V, operation, width>,
-                                   HalfTile<V, items, width, threads, access>,
-                                   Tile<V, items, width, threads, access>>;
-template <class V, Operation operation, class Shape>
+template <class Op, class Source, int items, int width, int threads, AccessMode access>
+using TileFor = typename std::conditional_t<
+    keeps_half_pairs<Op, Source, width>,
+    std::type_identity<HalfTile<Source, items, width, threads, access>>,
+    std::type_identity<Tile<Source, items, width, threads, access>>>::type;
+
+/// The tile of a team.
+template <class Op, class Source, class Shape>
 using TeamTileFor =
-    TileFor<V, operation, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::access>;
+    TileFor<Op, Source, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::access>;
 
-/// The same for a kernel that goes through a row tile by tile, and then goes through it a second
-/// time to write the output.
-template <class V, Operation operation, class Shape>
-using LoopTileFor = std::conditional_t<operation == Operation::logsumexp,
-                                       TeamTileFor<V, operation, Shape>, TeamTile<V, Shape>>;
+/// The tile of a kernel that moves along a row tile after tile, and reads it again to write.
+template <class Op, class Source, class Shape>
+using LoopTileFor =
+    typename std::conditional_t<Op::writes_entries, std::type_identity<TeamTile<Source, Shape>>,
+                                std::type_identity<TeamTileFor<Op, Source, Shape>>>::type;
 
 }  // namespace KokkosSoftmax::Impl
 

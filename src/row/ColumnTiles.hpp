@@ -10,8 +10,9 @@ namespace KokkosSoftmax::Impl {
 /// The entries of some neighbouring rows in some columns, with one tile per row. The columns are
 /// divided among the threads of the team. With AccessMode::vectors_across_rows one load takes an
 /// entry of each row; otherwise the rows are loaded one by one.
-template <class V, class Shape>
+template <RowSource Source, class Shape>
 class ColumnTiles {
+  using V = typename Source::Types;
   static constexpr bool in_chunks = Shape::access == AccessMode::vectors_across_rows;
 
  public:
@@ -23,7 +24,7 @@ class ColumnTiles {
   /// every row.
   static constexpr int slots = in_chunks ? 1 : rows;
   static constexpr Strides strides = slots == 1 ? Strides::any : Strides::any_opaque;
-  using RowTile = Tile<V, items, 1, Shape::threads, AccessMode::scalar, strides>;
+  using RowTile = Tile<Source, items, 1, Shape::threads, AccessMode::scalar, strides>;
   using Row = typename RowTile::Row;
   static constexpr int chunks = RowTile::chunks;  // columns in the team's tile
 
@@ -31,8 +32,9 @@ class ColumnTiles {
   KOKKOS_FORCEINLINE_FUNCTION void load(const RowArgs<V>& arguments, const Row (&row)[slots],
                                         std::int64_t first, int thread) {
     if constexpr (in_chunks) {
+      const Source source(arguments);
       RawChunk<X, rows> chunk[items];
-      Chunks::load(arguments, row[0], first, thread, chunk);
+      Chunks::load(source, row[0], first, thread, chunk);
       T entry[rows][items];
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int i = 0; i < items; ++i) {
@@ -42,7 +44,8 @@ class ColumnTiles {
         for (int k = 0; k < rows; ++k) entry[k][i] = of_rows[k];
       }
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < rows; ++k) m_tile[k].take(arguments, entry[k]);
+      for (int k = 0; k < rows; ++k)
+        m_tile[k].take(source, RowTile::columns(row[0], first, thread), entry[k]);
     } else {
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < rows; ++k) m_tile[k].load(arguments, row[k], first, thread);
@@ -71,13 +74,15 @@ class ColumnTiles {
   using X = typename V::X;
   using Y = typename V::Y;
 
-  struct Chunks : TileSlots<V, items, Shape::width, Shape::threads, Shape::access, Strides::any> {
-    using Slots = TileSlots<V, items, Shape::width, Shape::threads, Shape::access, Strides::any>;
+  struct Chunks
+      : TileSlots<Source, items, Shape::width, Shape::threads, Shape::access, Strides::any> {
+    using Slots =
+        TileSlots<Source, items, Shape::width, Shape::threads, Shape::access, Strides::any>;
 
-    KOKKOS_FORCEINLINE_FUNCTION static void load(const RowArgs<V>& arguments, const Row& row,
+    KOKKOS_FORCEINLINE_FUNCTION static void load(const Source& source, const Row& row,
                                                  std::int64_t first, int thread,
                                                  RawChunk<X, rows> (&chunk)[items]) {
-      Slots::load_chunks(arguments, row, first, thread, chunk);
+      Slots::load_chunks(source, row, first, thread, chunk);
     }
     using Slots::chunks_left;
     using Slots::holds;

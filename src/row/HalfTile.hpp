@@ -12,9 +12,10 @@ namespace KokkosSoftmax::Impl {
 /// they are in memory. That leaves room for twice as many loads in flight or for more teams. An
 /// entry takes four and a half instructions up to the sum: half an instruction for the maximum, and
 /// one each for the widening, a multiply-add, 2^t and the addition.
-template <class V, int items, int width, int threads, AccessMode access>
-class HalfTile : public TileSlots<V, items, width, threads, access, Strides::one_or_any> {
-  using Slots = TileSlots<V, items, width, threads, access, Strides::one_or_any>;
+template <RowSource Source, int items, int width, int threads, AccessMode access>
+class HalfTile : public TileSlots<Source, items, width, threads, access, Strides::one_or_any> {
+  using V = typename Source::Types;
+  using Slots = TileSlots<Source, items, width, threads, access, Strides::one_or_any>;
   using Slots::accumulators;
 
  public:
@@ -24,16 +25,18 @@ class HalfTile : public TileSlots<V, items, width, threads, access, Strides::one
   using typename Slots::X;
   using typename Slots::Y;
   static_assert(moves_in_pairs<X, width>);
+  static_assert(Source::value_is_scaled_raw, "entries stay as they are in memory");
 
   KOKKOS_FORCEINLINE_FUNCTION void load(const RowArgs<V>& arguments, const Row& row,
                                         std::int64_t first, int thread_id) {
-    Slots::load_chunks(arguments, row, first, thread_id, m_chunk);
+    const Source source(arguments);
+    Slots::load_chunks(source, row, first, thread_id, m_chunk);
     m_left = Slots::chunks_left(row, first, thread_id);
-    m_scale = arguments.scale;
+    m_scale = source.factor();
     m_edge = -Kokkos::Experimental::infinity_v<T>;
     if constexpr (access == AccessMode::peeled_vectors) {
       const std::int64_t column = Slots::edge_column(row, first, thread_id);
-      if (column >= 0) m_edge = arguments.load(row.x[column]);
+      if (column >= 0) m_edge = source.value(static_cast<T>(row.x[column]), row.numbers(column));
     }
   }
 
@@ -57,7 +60,7 @@ class HalfTile : public TileSlots<V, items, width, threads, access, Strides::one
   /// The sum of exp(scale * entry).
   template <bool keep, class Exp>
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) const {
-    static_assert(!keep, "entries in pairs have no room for weights");
+    static_assert(!keep, "entries in pairs have no room for exponentials");
     // If the reference isn't added to the logarithm of the sum, the result may be small, and the
     // logarithm must have all of its digits.
     constexpr bool precise = !Exp::logarithm_joins_reference;

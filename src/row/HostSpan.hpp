@@ -4,21 +4,21 @@
 
 #include <cstdint>
 #include <numerics/Exp.hpp>
-#include <row/RowArgs.hpp>
 
 namespace KokkosSoftmax::Impl {
 
 /// Neighbouring entries of a row on the host, with loops that compilers vectorize: the counterpart
-/// of a Tile on a GPU. Entry i is x[i], converted to T and scaled.
-template <class X, class T>
+/// of a Tile on a GPU. Entry i is the value of x[i], which stands in column first_column + i.
+template <class X, class T, class Source>
 class HostSpan {
  public:
   /// Long enough to amortise the work that is done once per span, and short enough for the
   /// first-level cache and for sums in T.
   static constexpr std::int64_t max_size = 512;
 
-  KOKKOS_FORCEINLINE_FUNCTION HostSpan(const X* x, std::int64_t size, HostScale<T> scale)
-      : m_x(x), m_size(size), m_scale(scale) {}
+  KOKKOS_FORCEINLINE_FUNCTION HostSpan(const X* x, std::int64_t size, const Source& source,
+                                       std::int64_t first_column = 0)
+      : m_x(x), m_size(size), m_source(source), m_first_column(first_column) {}
 
   /// The largest of the entries and `start`; NaN is ignored.
   KOKKOS_FORCEINLINE_FUNCTION T max(T start) const {
@@ -57,7 +57,7 @@ class HostSpan {
   static constexpr int lanes = 128 / static_cast<int>(sizeof(T));
 
   KOKKOS_FORCEINLINE_FUNCTION T entry(std::int64_t i) const {
-    return m_scale(static_cast<T>(m_x[i]));
+    return m_source.value(static_cast<T>(m_x[i]), m_first_column + i);
   }
 
   template <class Do>
@@ -82,7 +82,8 @@ class HostSpan {
 
   const X* m_x;
   std::int64_t m_size;
-  HostScale<T> m_scale;
+  Source m_source;
+  std::int64_t m_first_column;
 };
 
 }  // namespace KokkosSoftmax::Impl

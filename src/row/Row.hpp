@@ -28,11 +28,33 @@ constexpr int aligned_entries(int threads) {
   return entries;
 }
 
+/// Which columns of the matrix a ChunkedRow has: all, or each step-th from `first` on. Nothing for
+/// sources that don't ask for columns.
+template <bool are_asked_for>
+struct ColumnNumbers {
+  KOKKOS_FORCEINLINE_FUNCTION void set(std::int64_t /*first*/, std::int64_t /*step*/) {}
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t operator()(std::int64_t i) const { return i; }
+};
+template <>
+struct ColumnNumbers<true> {
+  std::int64_t first = 0;
+  std::int64_t step = 1;
+
+  KOKKOS_FORCEINLINE_FUNCTION void set(std::int64_t first_, std::int64_t step_) {
+    first = first_;
+    step = step_;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t operator()(std::int64_t i) const {
+    return first + step * i;
+  }
+};
+
 /// A row, and its division into `head` single entries (up to the first aligned address), then
 /// `chunks` chunks, then single entries up to the end (the tail). Head and tail are the peeled
 /// entries.
-template <class V, int width, AccessMode access, int alignment>
+template <class Source, int width, AccessMode access, int alignment>
 struct ChunkedRow {
+  using V = typename Source::Types;
   using X = typename V::X;
   using Y = typename V::Y;
 
@@ -45,6 +67,7 @@ struct ChunkedRow {
   std::int64_t end;  // one past the last chunk of the part that is worked on; at most `chunks`
   int head = 0;
   bool wide_stores = true;  // y is written in whole chunks at constant distances
+  [[no_unique_address]] ColumnNumbers<!Source::value_is_scaled_raw> numbers;
 
   KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const RowArgs<V>& arguments, std::int64_t r)
       : ChunkedRow(arguments, arguments.row(r)) {}
@@ -72,6 +95,11 @@ struct ChunkedRow {
     if (thread_id < head) return thread_id;
     const std::int64_t column = head + chunks * width + (thread_id - longest_head);
     return thread_id >= longest_head && column < columns ? column : -1;
+  }
+
+  /// The column of entry k of a chunk.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t column(std::int64_t chunk, int k) const {
+    return numbers(head + chunk * width + k);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION const X* x_chunk(std::int64_t chunk) const {

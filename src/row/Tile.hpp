@@ -9,10 +9,11 @@ namespace KokkosSoftmax::Impl {
 
 /// The entries of a tile, in the type of the computation. Slots without an entry hold -inf, which
 /// adds nothing to a sum.
-template <class V, int items, int width, int threads, AccessMode access,
+template <RowSource Source, int items, int width, int threads, AccessMode access,
           Strides strides = Strides::one_or_any>
-class Tile : public TileSlots<V, items, width, threads, access, strides> {
-  using Slots = TileSlots<V, items, width, threads, access, strides>;
+class Tile : public TileSlots<Source, items, width, threads, access, strides> {
+  using V = typename Source::Types;
+  using Slots = TileSlots<Source, items, width, threads, access, strides>;
   using Slots::accumulators;
 
  public:
@@ -28,13 +29,14 @@ class Tile : public TileSlots<V, items, width, threads, access, strides> {
   template <class See>
   KOKKOS_FORCEINLINE_FUNCTION void load(const RowArgs<V>& arguments, const Row& row,
                                         std::int64_t first, int thread_id, const See& see) {
+    const Source source(arguments);
     Raw chunk[items];
-    Slots::load_chunks(arguments, row, first, thread_id, chunk);
+    Slots::load_chunks(source, row, first, thread_id, chunk);
     see(chunk);
-    take(arguments, chunk);
+    take(source, columns(row, first, thread_id), chunk);
     if constexpr (access == AccessMode::peeled_vectors) {
       const std::int64_t column = Slots::edge_column(row, first, thread_id);
-      if (column >= 0) m_edge = arguments.load(row.x[column]);
+      if (column >= 0) m_edge = source.value(static_cast<T>(row.x[column]), row.numbers(column));
     }
   }
   KOKKOS_FORCEINLINE_FUNCTION void load(const RowArgs<V>& arguments, const Row& row,
@@ -42,26 +44,38 @@ class Tile : public TileSlots<V, items, width, threads, access, strides> {
     load(arguments, row, first, thread_id, [](const Raw(&)[items]) {});
   }
 
-  /// The same for chunks that have been loaded before, without peeled entries.
-  KOKKOS_FORCEINLINE_FUNCTION void take(const RowArgs<V>& arguments, const Raw (&chunk)[items]) {
-    take_unscaled(chunk);
-    scale_loaded(arguments);
+  /// The same for chunks that have been loaded before, without peeled entries. column_of(j) is the
+  /// column of the thread's entry j, see columns(). `from_scratch`: the chunks come from scratch
+  /// memory.
+  template <bool from_scratch = false, class ColumnOf>
+  KOKKOS_FORCEINLINE_FUNCTION void take(const Source& source, const ColumnOf& column_of,
+                                        const Raw (&chunk)[items]) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) widen<X, width>(chunk[i], m_value + i * width);
+    m_edge = -Kokkos::Experimental::infinity_v<T>;
+    apply_source<from_scratch>(source, m_value, column_of);
   }
 
   /// The same for entries that have been widened before.
-  KOKKOS_FORCEINLINE_FUNCTION void take(const RowArgs<V>& arguments, const T (&entry)[size]) {
+  template <class ColumnOf>
+  KOKKOS_FORCEINLINE_FUNCTION void take(const Source& source, const ColumnOf& column_of,
+                                        const T (&entry)[size]) {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j) m_value[j] = entry[j];
     m_edge = -Kokkos::Experimental::infinity_v<T>;
-    scale_loaded(arguments);
+    apply_source(source, m_value, column_of);
   }
 
-  /// The same, but skips the multiplication if the scale is 1. The branch would prevent loads from
-  /// memory from overlapping; for chunks from scratch memory it does no harm.
-  KOKKOS_FORCEINLINE_FUNCTION void take_from_scratch(const RowArgs<V>& arguments,
-                                                     const Raw (&chunk)[items]) {
-    take_unscaled(chunk);
-    if (arguments.scale != T(1)) scale(arguments);
+  /// The columns of the thread's entries in the tile whose first chunk is number `first`.
+  KOKKOS_FORCEINLINE_FUNCTION static auto columns([[maybe_unused]] const Row& row,
+                                                  [[maybe_unused]] std::int64_t first,
+                                                  [[maybe_unused]] int thread_id) {
+    if constexpr (Source::value_is_scaled_raw)
+      return AnyColumn{};
+    else
+      return [&row, chunk = first + thread_id](int j) {
+        return row.column(chunk + j / width * threads, j % width);
+      };
   }
 
   /// Fills the tile with -inf, for a row or a part of a row that this thread doesn't work on.
@@ -151,23 +165,6 @@ class Tile : public TileSlots<V, items, width, threads, access, strides> {
     m_edge -= shift;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void take_unscaled(const Raw (&chunk)[items]) {
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i) widen<X, width>(chunk[i], m_value + i * width);
-    m_edge = -Kokkos::Experimental::infinity_v<T>;
-  }
-
-  /// Multiplies by the scale, without a branch except for doubles: a branch slightly reduces the
-  /// overlap of loads, but multiplying doubles by 1 costs more than that.
-  KOKKOS_FORCEINLINE_FUNCTION void scale_loaded(const RowArgs<V>& arguments) {
-    if (sizeof(T) < 8 || arguments.scale != T(1)) scale(arguments);
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION void scale(const RowArgs<V>& arguments) {
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int j = 0; j < size; ++j) m_value[j] = arguments.scaled(m_value[j]);
-  }
-
   template <class Map>
   KOKKOS_FORCEINLINE_FUNCTION void store_chunks(int left, Y* p, const Map& map) const {
     KOKKOSSOFTMAX_IMPL_UNROLL
@@ -201,8 +198,9 @@ class Tile : public TileSlots<V, items, width, threads, access, strides> {
 };
 
 /// The tile that all lanes of a team hold together.
-template <class V, class Shape>
-using TeamTile = Tile<V, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::access>;
+template <class Source, class Shape>
+using TeamTile =
+    Tile<Source, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::access>;
 
 }  // namespace KokkosSoftmax::Impl
 

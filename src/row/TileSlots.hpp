@@ -24,9 +24,10 @@ enum class Strides {
 /// The places of one thread's entries in the row, and how they are read. `threads` threads share
 /// the tile, and this thread has the number `thread_id`. All arrays are indexed by constants after
 /// the loops are unrolled, so that they stay in registers.
-template <class V, int items_, int width_, int threads_, AccessMode access_, Strides strides>
+template <class Source, int items_, int width_, int threads_, AccessMode access_, Strides strides>
 class TileSlots {
  public:
+  using V = typename Source::Types;
   using X = typename V::X;
   using Y = typename V::Y;
   using T = typename V::Compute;
@@ -40,7 +41,7 @@ class TileSlots {
   static_assert(access != AccessMode::peeled_vectors || threads >= 2 * (width - 1),
                 "an edge entry needs a thread");
   template <int row_width, AccessMode row_access>
-  using RowOf = ChunkedRow<V, row_width, row_access, aligned_entries<X, row_width>(threads)>;
+  using RowOf = ChunkedRow<Source, row_width, row_access, aligned_entries<X, row_width>(threads)>;
   /// A chunk across rows has one entry per row, so the number of a chunk is the number of its
   /// column.
   using Row = std::conditional_t<access == AccessMode::vectors_across_rows,
@@ -54,16 +55,16 @@ class TileSlots {
 
   /// Loads the thread's chunks from number `first` on, as they are in memory. Chunks after the end
   /// are filled with `padding`.
-  KOKKOS_FORCEINLINE_FUNCTION static void load_chunks(const RowArgs<V>& arguments, const Row& row,
+  KOKKOS_FORCEINLINE_FUNCTION static void load_chunks(const Source& source, const Row& row,
                                                       std::int64_t first, int thread_id,
                                                       Raw (&chunk)[items]) {
     const int left = chunks_left(row, first, thread_id);
     const X* p = row.x_chunk(first + thread_id);
     if (access != AccessMode::vectors_across_rows &&
         (access != AccessMode::scalar || (strides == Strides::one_or_any && row.x_stride == 1)))
-      load_chunks_at(arguments, left, p, width, chunk);  // constant distance: immediate offsets
+      load_chunks_at(source, left, p, width, chunk);  // constant distance: immediate offsets
     else
-      load_chunks_at(arguments, left, p, row.x_stride, chunk);
+      load_chunks_at(source, left, p, row.x_stride, chunk);
   }
 
   /// The column of the thread's peeled entry, or -1. Peeled entries belong to the tile with chunk
@@ -88,13 +89,12 @@ class TileSlots {
   /// advanced outside of the guards, so that each guard contains only a load and becomes a
   /// predicate.
   template <class Distance>
-  KOKKOS_FORCEINLINE_FUNCTION static void load_chunks_at(const RowArgs<V>& arguments, int left,
-                                                         const X* p, Distance distance,
-                                                         Raw (&chunk)[items]) {
+  KOKKOS_FORCEINLINE_FUNCTION static void load_chunks_at(const Source& source, int left, const X* p,
+                                                         Distance distance, Raw (&chunk)[items]) {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i, p += threads * distance) {
       if constexpr (is_opaque<X>) make_opaque(p);
-      chunk[i] = raw_chunk_of<X, width>(arguments.padding);
+      chunk[i] = raw_chunk_of<X, width>(source.padding());
       if (holds(i, left)) chunk[i] = *reinterpret_cast<const Raw*>(p);
     }
   }

@@ -6,7 +6,8 @@
 /// The schedule `column`: strided rows whose neighbours lie side by side in memory, worked on by
 /// the lanes of one team.
 
-#include <op/Epilogue.hpp>
+#include <op/FinishRow.hpp>
+#include <op/RowOp.hpp>
 #include <row/ColumnTiles.hpp>
 #include <team/OnlineSum.hpp>
 
@@ -15,12 +16,13 @@ namespace KokkosSoftmax::Impl {
 /// The panel of neighbouring rows that one team works on. Each lane of a vector has its own rows,
 /// so that a load is coalesced over the rows. The rows of a lane are either neighbours, which one
 /// load moves together, or they are `Shape::lanes` rows apart.
-template <class Exec, class V, class Shape>
+template <class Exec, class Source, class Shape>
 class ColumnTeam {
  public:
+  using V = typename Source::Types;
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Tiles = ColumnTiles<V, Shape>;
+  using Tiles = ColumnTiles<Source, Shape>;
   using Row = typename Tiles::Row;
   using State = LogSumExpState<T>;
   static constexpr int rows_per_lane = Tiles::rows;
@@ -102,15 +104,16 @@ class ColumnTeam {
 };
 
 /// Rows that fit the registers of a team's threads: one read, one write.
-template <class Exec, class V, Operation operation, class Shape>
+template <class Exec, class Op, class Source, class Shape>
 struct ColumnHeldKernel {
-  using Team = ColumnTeam<Exec, V, Shape>;
+  using V = typename Source::Types;
+  using Team = ColumnTeam<Exec, Source, Shape>;
   using Tiles = typename Team::Tiles;
   using State = typename Team::State;
   using T = typename V::Compute;
-  using Output = Epilogue<operation, V>;
-  using Exp = typename Output::Exp;
-  static_assert(!Output::one_value_per_row, "columns that are read once needn't be held");
+  using Output = typename Op::Output;
+  using Exp = typename Op::Exp;
+  static_assert(Op::writes_entries, "columns that are read once needn't be held");
   static constexpr int rows_per_team = Team::rows;
   static constexpr std::int64_t max_columns = Tiles::chunks;
 
@@ -125,7 +128,7 @@ struct ColumnHeldKernel {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k) {
       mine[k].max = Exp::reference(tiles[k].max(-Kokkos::Experimental::infinity_v<T>));
-      mine[k].sum = tiles[k].template sum<Output::keeps_exponentials>(Exp(mine[k].max));
+      mine[k].sum = tiles[k].template sum<Op::keeps_exponentials>(Exp(mine[k].max));
     }
     team.merge(mine, all);
     tiles.store(
@@ -139,13 +142,14 @@ struct ColumnHeldKernel {
 
 /// Rows of any length, which are read twice. The second read goes backwards, because the end of the
 /// rows is still in the cache.
-template <class Exec, class V, Operation operation, class Shape>
+template <class Exec, class Op, class Source, class Shape>
 struct ColumnKernel {
-  using Team = ColumnTeam<Exec, V, Shape>;
+  using V = typename Source::Types;
+  using Team = ColumnTeam<Exec, Source, Shape>;
   using Tiles = typename Team::Tiles;
   using State = typename Team::State;
   using T = typename V::Compute;
-  using Output = Epilogue<operation, V>;
+  using Output = typename Op::Output;
   static constexpr int rows_per_team = Team::rows;
 
   RowArgs<V> arguments;
@@ -154,7 +158,7 @@ struct ColumnKernel {
     const Team team(member, arguments);
     const auto rows = team.lane_rows();
     const std::int64_t columns = team.is_row(0) ? arguments.problem.columns : 0;
-    OnlineSum<typename Output::Exp, T> sum[Tiles::rows];
+    OnlineSum<typename Op::Exp, T> sum[Tiles::rows];
     for (std::int64_t first = 0; first < columns; first += Tiles::chunks) {
       Tiles tiles;
       tiles.load(arguments, rows.row, first, team.thread());
@@ -165,7 +169,7 @@ struct ColumnKernel {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k) mine[k] = sum[k].state();
     team.merge(mine, all);
-    if constexpr (Output::one_value_per_row)
+    if constexpr (!Op::writes_entries)
       write_values(team, rows, all);
     else
       write_entries(team, rows, columns, all);
@@ -181,7 +185,7 @@ struct ColumnKernel {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k) {
       typename V::Y* y = Tiles::slots == 1 ? rows.row[0].y + k * stride : rows.row[k].y;
-      if (team.is_row(k)) *y = static_cast<typename V::Y>(all[k].value());
+      if (team.is_row(k)) finish_row(Output(all[k], arguments.empty_rows), y);
     }
   }
 
@@ -195,7 +199,7 @@ struct ColumnKernel {
       tiles.load(arguments, rows.row, first, team.thread());
       tiles.store(
           rows.row, first, team.thread(),
-          [&](int k) { return EntryEpilogue<Output, T>(all[k], arguments.empty_rows); },
+          [&](int k) { return EntryOutput<Op>(all[k], arguments.empty_rows); },
           [&](int k) { return team.is_row(k); });
     }
   }

@@ -2,8 +2,8 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDREGISTERS_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDREGISTERS_HPP
 
-#include <op/Epilogue.hpp>
 #include <op/FinishRow.hpp>
+#include <op/RowOp.hpp>
 #include <op/TileFor.hpp>
 #include <team/TeamReduce.hpp>
 
@@ -12,14 +12,15 @@ namespace KokkosSoftmax::Impl {
 /// Holds a row in the registers of a team, with one barrier. Each thread of the team sums its part
 /// of the row against the largest entry of that part. Then all threads merge the states of the
 /// parts.
-template <class Exec, class V, Operation operation, class Shape>
+template <class Exec, class Op, class Source, class Shape>
 struct FusedRegistersKernel {
+  using V = typename Source::Types;
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Share = TeamTileFor<V, operation, Shape>;
+  using Share = TeamTileFor<Op, Source, Shape>;
   using Row = typename Share::Row;
-  using Output = Epilogue<operation, V>;
-  using Exp = typename Output::Exp;
+  using Output = typename Op::Output;
+  using Exp = typename Op::Exp;
   static constexpr int rows_per_team = 1;
 
   RowArgs<V> arguments;
@@ -33,13 +34,14 @@ struct FusedRegistersKernel {
     share.load(arguments, row, 0, thread_id);
     const T max = max_over_lanes<lanes>(member, share.max(-Kokkos::Experimental::infinity_v<T>));
     LogSumExpState<T> mine{Exp::reference(max), T(0)};
-    const T sum = share.template sum<Output::keeps_exponentials>(Exp(mine.max));
+    const T sum = share.template sum<Op::keeps_exponentials>(Exp(mine.max));
     mine.sum = sum_over_lanes<lanes>(member, sum);
     const ScratchStates<Exec, T> states(member.team_scratch(0), Shape::threads);
-    const auto all = merge_over_team<Shape::threads, lanes, Output::one_value_per_row>(
-        member, lane, states, mine);
-    if (Output::one_value_per_row && member.team_rank() > 0) return;
-    write_share(share, row, thread_id, thread_id == 0, Output(all, mine.max, arguments.empty_rows));
+    const auto all =
+        merge_over_team<Shape::threads, lanes, !Op::writes_entries>(member, lane, states, mine);
+    if (!Op::writes_entries && member.team_rank() > 0) return;
+    finish_tile<Op>(share, row, thread_id, thread_id == 0,
+                    Output(all, mine.max, arguments.empty_rows));
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) {

@@ -8,10 +8,11 @@
 namespace KokkosSoftmax::Impl {
 
 /// Holds a row in the registers and the level-0 scratch memory of a team.
-template <class Exec, class V, Operation operation, class Shape>
+template <class Exec, class Op, class Source, class Shape>
 struct FusedScratchKernel {
+  using V = typename Source::Types;
   using T = typename V::Compute;
-  using Share = ScratchSegment<Exec, V, operation, Shape>;
+  using Share = ScratchSegment<Exec, Op, Source, Shape>;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Output = typename Share::Output;
   static constexpr int rows_per_team = 1;
@@ -26,10 +27,10 @@ struct FusedScratchKernel {
     const ScratchStates<Exec, T> states(member.team_scratch(0), Shape::threads);
     Share share(member, row.columns / Shape::width);
     const auto mine = merge_over_lanes<lanes>(member, share.load(arguments, row, 0, thread_id));
-    const auto all = merge_over_team<Shape::threads, lanes, Output::one_value_per_row>(
-        member, lane, states, mine);
-    if constexpr (Output::one_value_per_row) {
-      if (thread_id == 0) *row.y = static_cast<typename V::Y>(all.value());
+    const auto all =
+        merge_over_team<Shape::threads, lanes, !Op::writes_entries>(member, lane, states, mine);
+    if constexpr (!Op::writes_entries) {
+      if (thread_id == 0) finish_row(Output(all, arguments.empty_rows), row.y);
     } else {
       share.store(arguments, row, 0, thread_id, all);
     }

@@ -7,23 +7,26 @@
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
-#include <op/Epilogue.hpp>
+#include <op/FinishRow.hpp>
+#include <op/RowOp.hpp>
 #include <row/HostSpan.hpp>
 #include <row/RowArgs.hpp>
 #include <string>
 #include <team/OnlineSum.hpp>
+#include <utility>
 
 namespace KokkosSoftmax::Impl {
 
 /// One thread works on a block of neighbouring rows. It transposes pieces of the block into a
 /// buffer that stays in the cache. So memory is read across the rows, which lie side by side, and
 /// the computation runs along each row in the buffer.
-template <class V, Operation operation>
+template <class Op, class Source>
 struct HostColumnsKernel {
+  using V = typename Source::Types;
   using T = typename V::Compute;
-  using Span = HostSpan<T, T>;  // of a row in the buffer
-  using Output = Epilogue<operation, V>;
-  using Exp = typename Output::Exp;
+  using Span = HostSpan<T, T, decltype(on_host(std::declval<Source>()))>;  // of a row in the buffer
+  using Output = typename Op::Output;
+  using Exp = typename Op::Exp;
   static constexpr int block_rows = 64 / static_cast<int>(sizeof(T));  // they fill a cache line
   static constexpr std::int64_t piece_columns = Span::max_size;  // as a HostRow, for the same bits
 
@@ -42,12 +45,13 @@ struct HostColumnsKernel {
     for (std::int64_t c = 0; c < columns; c += piece_columns) {
       const std::int64_t size = load(buffer, row, rows, c);
       for (int r = 0; r < rows; ++r) {
-        const Span entries(buffer[r], size, arguments.host_scale());
+        const Span entries(buffer[r], size, on_host(Source(arguments)), c);
         sum[r].add(entries);
       }
     }
-    if constexpr (Output::one_value_per_row) {
-      for (int r = 0; r < rows; ++r) *row[r].y = static_cast<typename V::Y>(sum[r].state().value());
+    if constexpr (!Op::writes_entries) {
+      for (int r = 0; r < rows; ++r)
+        finish_row(Output(sum[r].state(), arguments.empty_rows), row[r].y);
     } else {
       // Backwards: the last piece is still in the buffer, and the pieces before it may be in a
       // cache.
@@ -55,8 +59,8 @@ struct HostColumnsKernel {
       for (std::int64_t c = last; c >= 0; c -= piece_columns) {
         const std::int64_t size = c == last ? columns - last : load(buffer, row, rows, c);
         for (int r = 0; r < rows; ++r) {
-          const EntryEpilogue<Output, T> output(sum[r].state(), arguments.empty_rows);
-          Span(buffer[r], size, arguments.host_scale()).transform_into(buffer[r], 1, output);
+          const EntryOutput<Op> output(sum[r].state(), arguments.empty_rows);
+          Span(buffer[r], size, on_host(Source(arguments)), c).transform_into(buffer[r], 1, output);
         }
         store(buffer, row, rows, c, size);
       }
@@ -82,9 +86,10 @@ struct HostColumnsKernel {
   }
 };
 
-template <class Exec, class V, Operation operation>
-void host_columns(const Exec& exec, const std::string& label, const RowArgs<V>& arguments) {
-  using Kernel = HostColumnsKernel<V, operation>;
+template <class Exec, class Op, class Source>
+void host_columns(const Exec& exec, const std::string& label,
+                  const RowArgs<typename Source::Types>& arguments) {
+  using Kernel = HostColumnsKernel<Op, Source>;
   const std::int64_t blocks = divide_up(arguments.problem.rows, Kernel::block_rows);
   Kokkos::parallel_for(label,
                        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, blocks),

@@ -9,23 +9,26 @@
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
-#include <op/Epilogue.hpp>
+#include <op/FinishRow.hpp>
+#include <op/RowOp.hpp>
 #include <row/HostSpan.hpp>
 #include <row/RowArgs.hpp>
 #include <string>
 #include <team/OnlineSum.hpp>
+#include <utility>
 
 namespace KokkosSoftmax::Impl {
 
 /// A row on a host. `sum` and `write` work on its spans [first, last).
-template <class V, Operation operation>
+template <class Op, class Source>
 class HostRow {
  public:
-  using Y = typename V::Y;
+  using V = typename Source::Types;
   using T = typename V::Compute;
-  using Span = HostSpan<typename V::X, T>;
-  using Output = Epilogue<operation, V>;
-  using Exp = typename Output::Exp;
+  using Y = typename V::Y;
+  using Span = HostSpan<typename V::X, T, decltype(on_host(std::declval<Source>()))>;
+  using Output = typename Op::Output;
+  using Exp = typename Op::Exp;
   static constexpr std::int64_t span_size = Span::max_size;
 
   HostRow(const RowArgs<V>& arguments, std::int64_t r)
@@ -44,14 +47,14 @@ class HostRow {
 
   /// Writes the spans in reverse order, because the cache holds the last ones after `sum`.
   void write(std::int64_t first, std::int64_t last, const LogSumExpState<T>& row) const {
-    const EntryEpilogue<Output, T> output(row, m_arguments.empty_rows);
+    const EntryOutput<Op> output(row, m_arguments.empty_rows);
     const std::int64_t stride = m_arguments.problem.y_column_stride;
     for (std::int64_t s = last - 1; s >= first; --s)
       span(s).transform_into(m_pointers.y + s * span_size * stride, stride, output);
   }
 
   void write_value(const LogSumExpState<T>& row) const {
-    *m_pointers.y = static_cast<Y>(row.value());
+    finish_row(Output(row, m_arguments.empty_rows), m_pointers.y);
   }
 
   /// Softmax of a row of one span. Each exponential is computed once and kept until the sum is
@@ -68,7 +71,7 @@ class HostRow {
     const T reference = Exp::reference(entries.max(-Kokkos::Experimental::infinity_v<T>));
     const LogSumExpState<T> row{reference, entries.sum_into(weights, Exp(reference))};
     const Output output(row, reference, m_arguments.empty_rows);
-    HostSpan<T, T>(weights, m_arguments.problem.columns, HostScale<T>(T(1), false))
+    HostSpan<T, T, ValuesThemselves<T>>(weights, m_arguments.problem.columns, {})
         .transform_into(m_pointers.y, 1, output);
   }
 
@@ -76,7 +79,7 @@ class HostRow {
   Span span(std::int64_t s) const {
     const std::int64_t begin = s * span_size;
     return {m_pointers.x + begin, std::min(span_size, m_arguments.problem.columns - begin),
-            m_arguments.host_scale()};
+            on_host(Source(m_arguments)), begin};
   }
 
   RowPointers<V> m_pointers;
@@ -84,18 +87,18 @@ class HostRow {
 };
 
 /// One thread works on each row.
-template <class V, Operation operation>
+template <class Op, class Source>
 struct HostRowsKernel {
-  RowArgs<V> arguments;
+  RowArgs<typename Source::Types> arguments;
 
   void operator()(std::int64_t r) const {
-    const HostRow<V, operation> row(arguments, r);
+    const HostRow<Op, Source> row(arguments, r);
     const std::int64_t columns = arguments.problem.columns;
     const std::int64_t spans = row.spans(columns);
-    if constexpr (operation == Operation::logsumexp) {
+    if constexpr (!Op::writes_entries) {
       row.write_value(row.sum(0, spans).state());
     } else {
-      if constexpr (HostRow<V, operation>::Output::keeps_exponentials) {
+      if constexpr (Op::keeps_exponentials) {
         if (spans == 1 && arguments.problem.y_column_stride == 1) return row.softmax_in_one_span();
       }
       row.write(0, spans, row.sum(0, spans).state());
@@ -104,21 +107,22 @@ struct HostRowsKernel {
 };
 
 /// All threads of a team work on each row, each thread on a contiguous range of spans.
-template <class Exec, class V, Operation operation>
+template <class Exec, class Op, class Source>
 struct HostSplitRowsKernel {
+  using V = typename Source::Types;
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
 
   RowArgs<V> arguments;
 
   void operator()(const Member& member) const {
-    const HostRow<V, operation> row(arguments, member.league_rank());
+    const HostRow<Op, Source> row(arguments, member.league_rank());
     const std::int64_t spans = row.spans(arguments.problem.columns);
     const std::int64_t first = spans * member.team_rank() / member.team_size();
     const std::int64_t last = spans * (member.team_rank() + 1) / member.team_size();
     LogSumExpState<T> all = row.sum(first, last).state();
     member.team_reduce(LogSumExp<T, Kokkos::HostSpace>(all));
-    if constexpr (operation == Operation::logsumexp) {
+    if constexpr (!Op::writes_entries) {
       if (member.team_rank() == 0) row.write_value(all);
     } else {
       row.write(first, last, all);
@@ -126,9 +130,9 @@ struct HostSplitRowsKernel {
   }
 };
 
-template <class Exec, class V, Operation operation>
-void host_rows(const Exec& exec, const std::string& label, const RowArgs<V>& arguments,
-               bool reproducible) {
+template <class Exec, class Op, class Source>
+void host_rows(const Exec& exec, const std::string& label,
+               const RowArgs<typename Source::Types>& arguments, bool reproducible) {
   // One thread reads a shorter row in less time than the threads of a team need to synchronize.
   constexpr std::int64_t min_columns_to_split = 65536;
   const std::int64_t rows = arguments.problem.rows;
@@ -137,10 +141,10 @@ void host_rows(const Exec& exec, const std::string& label, const RowArgs<V>& arg
   if (!split) {
     Kokkos::parallel_for(label,
                          Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, rows),
-                         HostRowsKernel<V, operation>{arguments});
+                         HostRowsKernel<Op, Source>{arguments});
     return;
   }
-  const HostSplitRowsKernel<Exec, V, operation> kernel{arguments};
+  const HostSplitRowsKernel<Exec, Op, Source> kernel{arguments};
   Kokkos::TeamPolicy<Exec> policy(exec, static_cast<int>(rows), 1);
   const int team_size = policy.team_size_max(kernel, Kokkos::ParallelForTag());
   policy = Kokkos::TeamPolicy<Exec>(exec, static_cast<int>(rows), team_size);

@@ -2,7 +2,8 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_ONLINE_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_ONLINE_HPP
 
-#include <op/Epilogue.hpp>
+#include <op/FinishRow.hpp>
+#include <op/RowOp.hpp>
 #include <op/TileFor.hpp>
 #include <team/OnlineSum.hpp>
 
@@ -12,14 +13,15 @@ namespace KokkosSoftmax::Impl {
 /// running state (max, sum) is rescaled if a tile contains a larger entry (see OnlineSum). The
 /// second pass reads the row backwards: if the row is wider than the cache, its end is still in the
 /// cache.
-template <class Exec, class V, Operation operation, class Shape>
+template <class Exec, class Op, class Source, class Shape>
 struct OnlineKernel {
+  using V = typename Source::Types;
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using RowTile = LoopTileFor<V, operation, Shape>;
+  using RowTile = LoopTileFor<Op, Source, Shape>;
   using Row = typename RowTile::Row;
-  using Output = Epilogue<operation, V>;
-  using Exp = typename Output::Exp;
+  using Output = typename Op::Output;
+  using Exp = typename Op::Exp;
   static constexpr int rows_per_team = 1;
 
   RowArgs<V> arguments;
@@ -37,13 +39,13 @@ struct OnlineKernel {
       sum.add(tile);
     }
     const ScratchStates<Exec, T> states(member.team_scratch(0), Shape::threads);
-    const auto all = merge_over_team<Shape::threads, lanes, Output::one_value_per_row>(
+    const auto all = merge_over_team<Shape::threads, lanes, !Op::writes_entries>(
         member, lane, states, merge_over_lanes<lanes>(member, sum.state()));
 
-    if constexpr (Output::one_value_per_row) {
-      if (thread_id == 0) *row.y = static_cast<typename V::Y>(all.value());
+    if constexpr (!Op::writes_entries) {
+      if (thread_id == 0) finish_row(Output(all, arguments.empty_rows), row.y);
     } else {
-      const EntryEpilogue<Output, T> output(all, arguments.empty_rows);
+      const EntryOutput<Op> output(all, arguments.empty_rows);
       const std::int64_t last =
           row.chunks > 0 ? (row.chunks - 1) / RowTile::chunks * RowTile::chunks : 0;
       for (std::int64_t first = last; first >= 0; first -= RowTile::chunks) {

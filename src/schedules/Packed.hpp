@@ -3,7 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_PACKED_HPP
 
 #include <algorithm>
-#include <op/Epilogue.hpp>
+#include <op/FinishRow.hpp>
+#include <op/RowOp.hpp>
 #include <row/Tile.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -12,12 +13,14 @@ namespace KokkosSoftmax::Impl {
 /// memory and back, in aligned chunks, whatever the length of a row is. Between the two moves, each
 /// lane works on a row of its own: in its registers if the row is short, otherwise in scratch
 /// memory. If the length of the rows is odd, the lanes access different banks of scratch memory.
-template <class Exec, class V, Operation operation, class Shape>
+template <class Exec, class Op, class Source, class Shape>
 struct PackedKernel {
+  using V = typename Source::Types;
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Output = Epilogue<operation, V>;
-  using Exp = typename Output::Exp;
+  using Output = typename Op::Output;
+  using Exp = typename Op::Exp;
+  using State = typename Op::State;
   using RowChunk = Chunk<T, Shape::width>;
   using Buffer = Kokkos::View<RowChunk*, typename Exec::scratch_memory_space,
                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -51,7 +54,7 @@ struct PackedKernel {
       else
         work_in_scratch(row, columns, first + r);
     }
-    if constexpr (!Output::one_value_per_row) {
+    if constexpr (Op::writes_entries) {
       member.team_barrier();
       move(scratch, arguments.problem.y + first * columns, rows * columns, thread_id);
     }
@@ -68,29 +71,30 @@ struct PackedKernel {
 
   /// Works on a lane's row in registers, so that scratch memory is read and written once.
   KOKKOS_FORCEINLINE_FUNCTION void work_in_registers(T* row, int columns, std::int64_t r) const {
+    const Source source(arguments);
     T value[most_columns];
     // Host compilers don't see that each element is written before it is read.
     KOKKOS_IF_ON_HOST((std::fill_n(value, most_columns, T(0));))
     T max = -Kokkos::Experimental::infinity_v<T>;
     for_each_slot(columns, [&](int j) {
-      value[j] = j < columns ? arguments.load(row[j]) : -Kokkos::Experimental::infinity_v<T>;
+      value[j] = j < columns ? source.value(row[j], j) : -Kokkos::Experimental::infinity_v<T>;
       max = larger(max, value[j]);
     });
-    LogSumExpState<T> state{Exp::reference(max), T(0)};
+    State state{Exp::reference(max), T(0)};
     state.sum = sum_by(Exp(state.max), [&](const auto& exp) {
       T sum = T(0);
-      for_each_slot(columns, [&](int j) {
-        add_term<Output::keeps_exponentials>(sum, exp, value[j], value[j]);
-      });
+      for_each_slot(columns,
+                    [&](int j) { add_term<Op::keeps_exponentials>(sum, exp, value[j], value[j]); });
       return sum;
     });
     const Output output(state, arguments.empty_rows);
-    if constexpr (Output::one_value_per_row)
-      store_value(r, output.value);
-    else
+    if constexpr (Op::writes_entries) {
       for_each_slot(columns, [&](int j) {
         if (j < columns) row[j] = output(value[j]);
       });
+    } else {
+      finish_row(output, y_of_row(r));
+    }
   }
 
   /// Calls `body` for the slots of a register array that hold an entry, and for up to three more:
@@ -108,28 +112,31 @@ struct PackedKernel {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void work_in_scratch(T* row, int columns, std::int64_t r) const {
-    const Output output(reduce(row, columns), arguments.empty_rows);
-    if constexpr (Output::one_value_per_row)
-      store_value(r, output.value);
-    else
+    const Source source(arguments);
+    const State state = reduce(source, row, columns);
+    const Output output(state, arguments.empty_rows);
+    if constexpr (Op::writes_entries) {
       for (int j = 0; j < columns; ++j)
-        row[j] = output(Output::keeps_exponentials ? row[j] : arguments.load(row[j]));
+        row[j] = output(Op::keeps_exponentials ? row[j] : source.value(row[j], j));
+    } else {
+      finish_row(output, y_of_row(r));
+    }
   }
-  KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> reduce(T* row, int columns) const {
+  KOKKOS_FORCEINLINE_FUNCTION static State reduce(const Source& source, T* row, int columns) {
     T max = -Kokkos::Experimental::infinity_v<T>;
-    for (int j = 0; j < columns; ++j) max = larger(max, arguments.load(row[j]));
-    LogSumExpState<T> state{Exp::reference(max), T(0)};
+    for (int j = 0; j < columns; ++j) max = larger(max, source.value(row[j], j));
+    State state{Exp::reference(max), T(0)};
     state.sum = sum_by(Exp(state.max), [&](const auto& exp) {
       T sum = T(0);
       for (int j = 0; j < columns; ++j)
-        add_term<Output::keeps_exponentials>(sum, exp, arguments.load(row[j]), row[j]);
+        add_term<Op::keeps_exponentials>(sum, exp, source.value(row[j], j), row[j]);
       return sum;
     });
     return state;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void store_value(std::int64_t r, T value) const {
-    arguments.problem.y[r * arguments.problem.outer[0].y_stride] = value;
+  KOKKOS_FORCEINLINE_FUNCTION T* y_of_row(std::int64_t r) const {
+    return arguments.problem.y + r * arguments.problem.outer[0].y_stride;
   }
 
   /// Moves a run of rows. All lanes move whole chunks, and each has up to `Shape::items` loads in

@@ -2,7 +2,8 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_SCRATCHSEGMENT_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SCRATCHSEGMENT_HPP
 
-#include <op/Epilogue.hpp>
+#include <op/FinishRow.hpp>
+#include <op/RowOp.hpp>
 #include <row/Tile.hpp>
 #include <team/OnlineSum.hpp>
 
@@ -16,14 +17,15 @@ namespace KokkosSoftmax::Impl {
 /// lane had seen when it summed the tile. For log_softmax, the scaled entries are stashed. Entries
 /// of half types are stashed as they are in memory, where they take half of the space, and their
 /// exponentials are computed from them a second time.
-template <class Exec, class V, Operation operation, class Shape>
+template <class Exec, class Op, class Source, class Shape>
 class ScratchSegment {
  public:
+  using V = typename Source::Types;
   using T = typename V::Compute;
-  using RowTile = TeamTile<V, Shape>;
+  using RowTile = TeamTile<Source, Shape>;
   using Row = typename RowTile::Row;
-  using Output = Epilogue<operation, V>;
-  using Exp = typename Output::Exp;
+  using Output = typename Op::Output;
+  using Exp = typename Op::Exp;
 
   /// For segments of up to `chunks` chunks.
   template <class Member>
@@ -47,7 +49,7 @@ class ScratchSegment {
         m_references(reference_slot(t, thread_id)) = sum.reference();
     }
     m_tile.load(arguments, row, begin, thread_id);
-    sum.template add<Output::keeps_exponentials>(m_tile);
+    sum.template add<Op::keeps_exponentials>(m_tile);
     m_reference = sum.reference();
     return sum.state();
   }
@@ -65,8 +67,8 @@ class ScratchSegment {
       RowTile tile;
       const std::int64_t first = begin + t * RowTile::chunks;
       if constexpr (stashes_entries) {
-        tile.take(arguments, slots);
-        tile.store(row, first, thread_id, EntryEpilogue<Output, T>(all, empty_rows));
+        tile.take(Source(arguments), RowTile::columns(row, first, thread_id), slots);
+        tile.store(row, first, thread_id, EntryOutput<Op>(all, empty_rows));
       } else {
         tile.set_chunks(slots);
         const T reference =
@@ -94,7 +96,7 @@ class ScratchSegment {
 
  private:
   static constexpr bool stashes_entries = sizeof(typename V::X) < sizeof(T);
-  static constexpr bool stashes_exponentials = !stashes_entries && Output::keeps_exponentials;
+  static constexpr bool stashes_exponentials = !stashes_entries && Op::keeps_exponentials;
   using Slot =
       std::conditional_t<stashes_entries, typename RowTile::Raw, typename RowTile::ValueChunk>;
   template <class Value>
@@ -105,7 +107,7 @@ class ScratchSegment {
 
   /// The numbers of chunks and of references in scratch memory.
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t stashed(std::int64_t chunks) {
-    if (Output::one_value_per_row) return 0;  // the entries are not needed after the sum
+    if (!Op::writes_entries) return 0;  // the entries are not needed after the sum
     return chunks > RowTile::chunks ? chunks - RowTile::chunks : 0;
   }
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t references(std::int64_t stashed) {
@@ -130,7 +132,7 @@ class ScratchSegment {
   template <class SlotOfItem>
   KOKKOS_FORCEINLINE_FUNCTION void stash(std::int64_t tile, int thread_id,
                                          const SlotOfItem& of) const {
-    if (Output::one_value_per_row) return;
+    if (!Op::writes_entries) return;
     const int first = first_slot(tile, thread_id);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < RowTile::items; ++i)

@@ -2,8 +2,8 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_SUBGROUP_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SUBGROUP_HPP
 
-#include <op/Epilogue.hpp>
 #include <op/FinishRow.hpp>
+#include <op/RowOp.hpp>
 #include <op/TileFor.hpp>
 #include <team/TeamReduce.hpp>
 
@@ -12,14 +12,15 @@ namespace KokkosSoftmax::Impl {
 /// Holds a row in the registers of the lanes of one team thread. A thread works on
 /// `rows_per_thread` rows at one time, so that enough loads are in flight if the rows are short.
 /// Needs no barrier and no scratch memory.
-template <class Exec, class V, Operation operation, class Shape>
+template <class Exec, class Op, class Source, class Shape>
 struct SubgroupKernel {
+  using V = typename Source::Types;
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Share = TileFor<V, operation, Shape::items, Shape::width, Shape::lanes, Shape::access>;
+  using Share = TileFor<Op, Source, Shape::items, Shape::width, Shape::lanes, Shape::access>;
   using Row = typename Share::Row;
-  using Output = Epilogue<operation, V>;
-  using Exp = typename Output::Exp;
+  using Output = typename Op::Output;
+  using Exp = typename Op::Exp;
   static constexpr int rows_per_team = Shape::threads * Shape::rows_per_thread;
 
   RowArgs<V> arguments;
@@ -43,12 +44,12 @@ struct SubgroupKernel {
       const T max =
           max_over_lanes<Shape::lanes>(member, share[k].max(-Kokkos::Experimental::infinity_v<T>));
       LogSumExpState<T> state{Exp::reference(max), T(0)};
-      const T sum = share[k].template sum<Output::keeps_exponentials>(Exp(state.max));
+      const T sum = share[k].template sum<Op::keeps_exponentials>(Exp(state.max));
       state.sum = sum_over_lanes<Shape::lanes>(member, sum);
       const std::int64_t r = first + k * Shape::threads;
       if (r < arguments.problem.rows)
-        write_share(share[k], Row(arguments, r), lane, lane == 0,
-                    Output(state, arguments.empty_rows));
+        finish_tile<Op>(share[k], Row(arguments, r), lane, lane == 0,
+                        Output(state, arguments.empty_rows));
     }
   }
 

@@ -32,7 +32,7 @@ class OnlineSum {
     m_max = max;
     if (max > m_reference + slack()) {
       const T reference = Exp::reference(max);
-      m_sum.scale(rescale_factor(m_reference, reference));
+      m_sum.multiply(rescale_factor(m_reference, reference));
       m_reference = reference;
     }
   }

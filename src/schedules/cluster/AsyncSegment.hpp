@@ -3,7 +3,9 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_ASYNCSEGMENT_HPP
 
 #include <algorithm>
-#include <op/Epilogue.hpp>
+#include <numerics/ExpHalf.hpp>
+#include <op/FinishRow.hpp>
+#include <op/RowOp.hpp>
 #include <row/Tile.hpp>
 #include <schedules/cluster/AsyncCopy.hpp>
 #include <schedules/cluster/AsyncSegmentHalf2.hpp>
@@ -18,15 +20,16 @@ namespace KokkosSoftmax::Impl {
 /// computed with, the exponentials replace the entries in scratch memory. Otherwise the
 /// exponentials for the output are computed from the entries a second time. Entries of half types
 /// are processed by AsyncSegmentHalf2, with ExpHalfFused if the results are of half types too.
-template <class Exec, class V, Operation operation, class Shape>
+template <class Exec, class Op, class Source, class Shape>
 class AsyncSegment {
  public:
+  using V = typename Source::Types;
   using T = typename V::Compute;
-  using RowTile = TeamTile<V, Shape>;
+  using RowTile = TeamTile<Source, Shape>;
   using Row = typename RowTile::Row;
-  using Output = Epilogue<operation, V>;
-  using Exp = typename Output::Exp;
-  static_assert(!Output::one_value_per_row, "nothing would have to be held");
+  using Output = typename Op::Output;
+  using Exp = typename Op::Exp;
+  static_assert(Op::writes_entries, "nothing would have to be held");
 
   /// Fractions of the scratch memory that a team can have (measured on an H200). At
   /// `comfortable_part`, the first-level cache that is left speeds up the copies by more than fewer
@@ -48,16 +51,16 @@ class AsyncSegment {
     stage(row, begin, thread_id, end);
     m_tile.load(arguments, row, begin, thread_id);
     OnlineSum<Exp, T> sum;
-    sum.template add<Output::keeps_exponentials>(m_tile);
+    sum.template add<Op::keeps_exponentials>(m_tile);
     m_tile_reference = sum.reference();
     wait_for_copies();
     if constexpr (stages_exponentials)
-      sum_and_keep(arguments, thread_id, end, sum);
+      sum_and_keep(arguments, row, begin, thread_id, end, sum);
     else if constexpr (stages_pairs)
       sum_pairs(arguments, thread_id, end, sum);
     else
       for (int p = 0; p < end; p += SubTile::chunks) {
-        SubTile entries = entries_at(arguments, p + thread_id, end - p);
+        SubTile entries = entries_at(arguments, row, begin, p, thread_id, end);
         sum.add(entries);
       }
     return sum.state();
@@ -80,9 +83,10 @@ class AsyncSegment {
         if (row.wide_stores)
           return store_pairs(arguments, row.y_chunk(first + thread_id), pairs_of(thread_id, end),
                              all);
-      const EntryEpilogue<Output, T> output(all, empty_rows);
+      const EntryOutput<Op> output(all, empty_rows);
       for (int p = 0; p < end; p += SubTile::chunks)
-        entries_at(arguments, p + thread_id, end - p).store(row, first + p, thread_id, output);
+        entries_at(arguments, row, begin, p, thread_id, end)
+            .store(row, first + p, thread_id, output);
     }
   }
 
@@ -99,15 +103,15 @@ class AsyncSegment {
 
  private:
   static constexpr bool stages_exponentials =
-      sizeof(typename V::X) == sizeof(T) && Output::keeps_exponentials;
-  static constexpr bool stages_pairs = sizeof(typename V::X) == 2;
+      sizeof(typename V::X) == sizeof(T) && Op::keeps_exponentials;
+  static constexpr bool stages_pairs = sizeof(typename V::X) == 2 && Source::value_is_scaled_raw;
   static constexpr bool gives_halfs = sizeof(typename V::Y) < sizeof(T);
   /// With large teams, the first-level cache has too little room for the copies in flight.
   static constexpr bool through_cache = Shape::threads < 16;
   static constexpr int part_bytes = 32;  // of a lane, in registers
   static constexpr int part_items =
       std::max(1, part_bytes / static_cast<int>(RowTile::width * sizeof(T)));
-  using SubTile = Tile<V, part_items, RowTile::width, RowTile::threads, RowTile::access>;
+  using SubTile = Tile<Source, part_items, RowTile::width, RowTile::threads, RowTile::access>;
   using Slot = typename RowTile::Raw;
   using Slots = Kokkos::View<Slot*, typename Exec::scratch_memory_space,
                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -136,50 +140,52 @@ class AsyncSegment {
   }
 
   /// Finds the largest entry first, so that all exponentials have the same reference.
-  KOKKOS_FORCEINLINE_FUNCTION void sum_and_keep(const RowArgs<V>& arguments, int thread_id, int end,
+  KOKKOS_FORCEINLINE_FUNCTION void sum_and_keep(const RowArgs<V>& arguments, const Row& row,
+                                                std::int64_t begin, int thread_id, int end,
                                                 OnlineSum<Exp, T>& sum) {
     T max = sum.max();
     for (int p = 0; p < end; p += SubTile::chunks)
-      max = entries_at(arguments, p + thread_id, end - p).max(max);
+      max = entries_at(arguments, row, begin, p, thread_id, end).max(max);
     sum.raise_to(max);
     m_staged_reference = sum.reference();
     for (int p = 0; p < end; p += SubTile::chunks) {
-      SubTile sub_tile = entries_at(arguments, p + thread_id, end - p);
+      SubTile sub_tile = entries_at(arguments, row, begin, p, thread_id, end);
       sum.template add_below<true>(sub_tile);
       keep(sub_tile, p + thread_id, end - p);
     }
   }
 
   KOKKOS_FORCEINLINE_FUNCTION auto pairs_of(int thread_id, int end) const {
-    return AsyncSegmentHalf2<V, RowTile::width, RowTile::threads>(m_slots.data() + thread_id, end);
+    return AsyncSegmentHalf2<Source, RowTile::width, RowTile::threads>(m_slots.data() + thread_id,
+                                                                       end);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void sum_pairs(const RowArgs<V>& arguments, int thread_id, int end,
                                              OnlineSum<Exp, T>& sum) const {
     const auto pairs = pairs_of(thread_id, end);
     sum.raise_to(larger(sum.max(), pairs.largest(arguments)));
-    const T scale = arguments.scale;
+    const T factor = Source(arguments).factor();
     const T reference = sum.reference();
     if constexpr (gives_halfs)
       if (ExpHalfFused<T>::serves(reference))
-        return sum.add_term(pairs.sum(ExpHalfFused<T>(scale, reference)));
+        return sum.add_term(pairs.sum(ExpHalfFused<T>(factor, reference)));
     const Exp exp(reference);
-    sum.add_term(pairs.sum([&](T entry) { return exp(scale * entry); }));
+    sum.add_term(pairs.sum([&](T entry) { return exp(factor * entry); }));
   }
 
   template <class Pairs>
   KOKKOS_FORCEINLINE_FUNCTION static void store_pairs(const RowArgs<V>& arguments, typename V::Y* y,
                                                       const Pairs& pairs,
                                                       const LogSumExpState<T>& all) {
-    const T scale = arguments.scale;
-    if constexpr (gives_halfs && Output::keeps_exponentials)
+    const T factor = Source(arguments).factor();
+    if constexpr (gives_halfs && Op::keeps_exponentials)
       if (ExpHalfFused<T>::serves(all.max)) {
-        ExpHalfFused<T> exp(scale, all.max);
-        exp.multiply(Output(all, arguments.empty_rows).factor);
+        ExpHalfFused<T> exp(factor, all.max);
+        exp.multiply(Output(all, arguments.empty_rows).factor());
         return pairs.store(y, exp);
       }
-    const EntryEpilogue<Output, T> output(all, arguments.empty_rows);
-    pairs.store(y, [&](T entry) { return output(scale * entry); });
+    const EntryOutput<Op> output(all, arguments.empty_rows);
+    pairs.store(y, [&](T entry) { return output(factor * entry); });
   }
 
   /// Reads this lane's chunks from slot `first` on, and `padding` after the last one.
@@ -192,12 +198,17 @@ class AsyncSegment {
     }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION SubTile entries_at(const RowArgs<V>& arguments, int first,
-                                                 int left) const {
+  /// The values of this lane's chunks in the slots from thread_id + p on.
+  KOKKOS_FORCEINLINE_FUNCTION SubTile entries_at(const RowArgs<V>& arguments, const Row& row,
+                                                 std::int64_t begin, int p, int thread_id,
+                                                 int end) const {
+    const Source source(arguments);
     Slot slots[SubTile::items];
-    fetch(first, left, raw_chunk_of<typename V::X, RowTile::width>(arguments.padding), slots);
+    fetch(p + thread_id, end - p, raw_chunk_of<typename V::X, RowTile::width>(source.padding()),
+          slots);
     SubTile entries;
-    entries.take_from_scratch(arguments, slots);
+    entries.template take<true>(
+        source, SubTile::columns(row, begin + RowTile::chunks + p, thread_id), slots);
     return entries;
   }
 

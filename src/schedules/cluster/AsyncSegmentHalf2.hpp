@@ -10,9 +10,10 @@ namespace KokkosSoftmax::Impl {
 /// A lane's chunks of entries of a half type in scratch memory, at a distance of `threads` slots.
 /// Half types have many entries per byte, so that the number of instructions matters: the largest
 /// entry is searched two entries at a time.
-template <class V, int width, int threads>
+template <class Source, int width, int threads>
 class AsyncSegmentHalf2 {
  public:
+  using V = typename Source::Types;
   using X = typename V::X;
   using Y = typename V::Y;
   using T = typename V::Compute;
@@ -26,8 +27,9 @@ class AsyncSegmentHalf2 {
   /// The largest value of scale * entry. NaN is ignored. (Rounding the product preserves the
   /// order.)
   KOKKOS_FORCEINLINE_FUNCTION T largest(const RowArgs<V>& arguments) const {
-    const HalfPair turned = arguments.scale < T(0) ? both_signs : 0;
-    Slot most = raw_chunk_of<X, width>(arguments.padding);
+    const Source source(arguments);
+    const HalfPair turned = source.factor() < T(0) ? both_signs : 0;
+    Slot most = raw_chunk_of<X, width>(source.padding());
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < pairs; ++i) most.entry[i] ^= turned;
     KOKKOSSOFTMAX_IMPL_UNROLL_TWICE
@@ -40,7 +42,7 @@ class AsyncSegmentHalf2 {
     T max = larger_in_pair<X>(most.entry[0]);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 1; i < pairs; ++i) max = larger(max, larger_in_pair<X>(most.entry[i]));
-    return Kokkos::abs(arguments.scale) * max;
+    return Kokkos::abs(source.factor()) * max;
   }
 
   /// The sum of exp(entry). It is not compensated, because a lane has only a few terms.

@@ -11,14 +11,15 @@ namespace KokkosSoftmax::Impl {
 
 /// Holds a row in the registers and the shared memory of the teams of a cluster. Each team holds
 /// its segment and sends its state to all other teams. For CUDA only.
-template <class Exec, class V, Operation operation, class Shape>
+template <class Exec, class Op, class Source, class Shape>
 struct ClusterKernel;
 
 #if defined(KOKKOS_ENABLE_CUDA)
-template <class Exec, class V, Operation operation, class Shape>
+template <class Exec, class Op, class Source, class Shape>
 struct ClusterKernel {
+  using V = typename Source::Types;
   using T = typename V::Compute;
-  using Share = AsyncSegment<Exec, V, operation, Shape>;
+  using Share = AsyncSegment<Exec, Op, Source, Shape>;
   using Row = typename Share::Row;
   using State = LogSumExpState<T>;
   using States = ScratchStates<Exec, T>;

@@ -12,7 +12,8 @@
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
-#include <op/Epilogue.hpp>
+#include <op/FinishRow.hpp>
+#include <op/RowOp.hpp>
 #include <op/TileFor.hpp>
 #include <schedules/ScratchSegment.hpp>
 #include <schedules/split/RowLoop.hpp>
@@ -22,19 +23,19 @@
 namespace KokkosSoftmax::Impl {
 
 /// A team whose lanes work on one row together. The row is read twice.
-template <class Exec, class V, Operation operation, class Shape>
-class SplitTeam
-    : public RowLoop<
-          SplitTeam<Exec, V, operation, Shape>, V,
-          TeamGroup<RowStates<Exec, typename V::Compute, Shape::threads, Shape::lanes>>> {
+template <class Exec, class Op, class Source, class Shape>
+class SplitTeam : public RowLoop<SplitTeam<Exec, Op, Source, Shape>, typename Source::Types,
+                                 TeamGroup<RowStates<Exec, typename Source::Types::Compute,
+                                                     Shape::threads, Shape::lanes>>> {
  public:
+  using V = typename Source::Types;
   using T = typename V::Compute;
   using Group = TeamGroup<RowStates<Exec, T, Shape::threads, Shape::lanes>>;
   using Loop = RowLoop<SplitTeam, V, Group>;
-  using RowTile = LoopTileFor<V, operation, Shape>;
+  using RowTile = LoopTileFor<Op, Source, Shape>;
   using Row = typename RowTile::Row;
-  using Output = Epilogue<operation, V>;
-  using Exp = typename Output::Exp;
+  using Output = typename Op::Output;
+  using Exp = typename Op::Exp;
   using typename Loop::Member;
   using typename Loop::State;
 
@@ -69,11 +70,11 @@ class SplitTeam
   /// Reads the segment backwards, because the cache certainly still holds the segment's end.
   KOKKOS_FORCEINLINE_FUNCTION void write(std::uint32_t r, const State& all) const {
     const Row row = share_of(this->m_arguments.row(r));
-    if constexpr (Output::one_value_per_row) {
+    if constexpr (!Op::writes_entries) {
       if (this->m_group.index() == 0 && m_thread_id == 0)
-        *row.y = static_cast<typename V::Y>(all.value());
+        finish_row(Output(all, this->m_arguments.empty_rows), row.y);
     } else {
-      const EntryEpilogue<Output, T> output(all, this->m_arguments.empty_rows);
+      const EntryOutput<Op> output(all, this->m_arguments.empty_rows);
       const std::int64_t tiles = divide_up(row.end - this->begin(), RowTile::chunks);
       std::int64_t first = this->begin() + (tiles > 0 ? tiles - 1 : 0) * RowTile::chunks;
       for (; first >= this->begin(); first -= RowTile::chunks) {
@@ -90,11 +91,12 @@ class SplitTeam
 /// A team that holds its segment in registers and scratch memory, so that the segment is read once.
 /// While a team waits for the states of the other teams, the other teams of its multiprocessor load
 /// or store.
-template <class Exec, class V, Operation operation, class Shape>
-class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
+template <class Exec, class Op, class Source, class Shape>
+class SplitHeldTeam : public SplitTeam<Exec, Op, Source, Shape> {
  public:
-  using Base = SplitTeam<Exec, V, operation, Shape>;
-  using Held = ScratchSegment<Exec, V, operation, Shape>;
+  using V = typename Source::Types;
+  using Base = SplitTeam<Exec, Op, Source, Shape>;
+  using Held = ScratchSegment<Exec, Op, Source, Shape>;
   using typename Base::Group;
   using typename Base::Member;
   using typename Base::Row;
@@ -161,10 +163,11 @@ class SplitHeldTeam : public SplitTeam<Exec, V, operation, Shape> {
 /// A team that holds its segment in registers. There are so few rows that each group has one, and
 /// the rows are so short that the registers suffice. This is the shortest path from the load to the
 /// store.
-template <class Exec, class V, Operation operation, class Shape>
-class SplitOnceTeam : public SplitTeam<Exec, V, operation, Shape> {
+template <class Exec, class Op, class Source, class Shape>
+class SplitOnceTeam : public SplitTeam<Exec, Op, Source, Shape> {
  public:
-  using Base = SplitTeam<Exec, V, operation, Shape>;
+  using V = typename Source::Types;
+  using Base = SplitTeam<Exec, Op, Source, Shape>;
   using Base::Base;
   using typename Base::Exp;
   using typename Base::Group;
@@ -187,7 +190,7 @@ class SplitOnceTeam : public SplitTeam<Exec, V, operation, Shape> {
     const T max =
         max_over_lanes<lanes>(this->m_member, tile.max(-Kokkos::Experimental::infinity_v<T>));
     const T reference = Exp::reference(max);
-    const T sum = tile.template sum<Output::keeps_exponentials>(Exp(reference));
+    const T sum = tile.template sum<Op::keeps_exponentials>(Exp(reference));
     this->m_group.publish(0, {reference, sum_over_lanes<lanes>(this->m_member, sum)}, 0u);
     State all;
     const auto outcome = this->m_group.join_group(0, all);
@@ -202,16 +205,16 @@ class SplitOnceTeam : public SplitTeam<Exec, V, operation, Shape> {
 };
 
 /// For rows of any length.
-template <class Exec, class V, Operation operation, class Shape>
-using SplitOnlineKernel = SplitKernel<SplitTeam<Exec, V, operation, Shape>, V>;
+template <class Exec, class Op, class Source, class Shape>
+using SplitOnlineKernel = SplitKernel<SplitTeam<Exec, Op, Source, Shape>, typename Source::Types>;
 
 /// For rows that a group of teams can hold in registers and scratch memory.
-template <class Exec, class V, Operation operation, class Shape>
-using SplitHeldKernel = SplitKernel<SplitHeldTeam<Exec, V, operation, Shape>, V>;
+template <class Exec, class Op, class Source, class Shape>
+using SplitHeldKernel = SplitKernel<SplitHeldTeam<Exec, Op, Source, Shape>, typename Source::Types>;
 
 /// For as many rows as there are groups, which hold the rows in registers.
-template <class Exec, class V, Operation operation, class Shape>
-using SplitOnceKernel = SplitKernel<SplitOnceTeam<Exec, V, operation, Shape>, V>;
+template <class Exec, class Op, class Source, class Shape>
+using SplitOnceKernel = SplitKernel<SplitOnceTeam<Exec, Op, Source, Shape>, typename Source::Types>;
 
 }  // namespace KokkosSoftmax::Impl
 

@@ -8,7 +8,8 @@
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
-#include <op/Epilogue.hpp>
+#include <op/FinishRow.hpp>
+#include <op/RowOp.hpp>
 #include <row/Tile.hpp>
 #include <schedules/split/PanelStates.hpp>
 #include <schedules/split/RowLoop.hpp>
@@ -34,20 +35,22 @@ using PanelGroup = TeamGroup<
 /// slots of a team are assigned to the rows of the panel in turn, so that they read neighbouring
 /// entries whatever the number of rows is. Of the n slots that share a row, slot s processes
 /// columns s, s + n, s + 2n, ... of the team's segment. Rows are read twice.
-template <class Exec, class V, Operation operation, class Shape>
-class SplitColumnTeam : public RowLoop<SplitColumnTeam<Exec, V, operation, Shape>, V,
-                                       PanelGroup<Exec, typename V::Compute, Shape>> {
+template <class Exec, class Op, class Source, class Shape>
+class SplitColumnTeam
+    : public RowLoop<SplitColumnTeam<Exec, Op, Source, Shape>, typename Source::Types,
+                     PanelGroup<Exec, typename Source::Types::Compute, Shape>> {
  public:
   static constexpr int slots = Shape::rows_per_thread;
   static_assert(Shape::items % slots == 0, "the items are divided among the slots");
+  using V = typename Source::Types;
   using T = typename V::Compute;
   using Group = PanelGroup<Exec, T, Shape>;
   using Loop = RowLoop<SplitColumnTeam, V, Group>;
   /// The tile of one slot. The columns of the slot are treated as a row.
-  using RowTile = Tile<V, Shape::items / slots, 1, 1, AccessMode::scalar, Strides::any>;
+  using RowTile = Tile<Source, Shape::items / slots, 1, 1, AccessMode::scalar, Strides::any>;
   using Row = typename RowTile::Row;
-  using Output = Epilogue<operation, V>;
-  using Exp = typename Output::Exp;
+  using Output = typename Op::Output;
+  using Exp = typename Op::Exp;
   using typename Loop::Member;
   using typename Loop::Merged;
 
@@ -79,6 +82,7 @@ class SplitColumnTeam : public RowLoop<SplitColumnTeam<Exec, V, operation, Shape
     const bool has_columns = is_row(r, k) && first < row.end;
     row.x += first * row.x_stride;
     row.y += first * row.y_stride;
+    row.numbers.set(first, lanes_per_row);
     row.x_stride *= lanes_per_row;
     row.y_stride *= lanes_per_row;
     row.end = has_columns ? divide_up(row.end - first, lanes_per_row) : 0;
@@ -128,7 +132,7 @@ class SplitColumnTeam : public RowLoop<SplitColumnTeam<Exec, V, operation, Shape
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void write(std::uint32_t panel, const Merged& all) const {
-    if constexpr (Output::one_value_per_row)
+    if constexpr (!Op::writes_entries)
       write_values(panel, all);
     else
       write_entries(panel, all);
@@ -139,14 +143,14 @@ class SplitColumnTeam : public RowLoop<SplitColumnTeam<Exec, V, operation, Shape
     for (int k = 0; k < slots; ++k) {
       const std::int64_t r = row_of_slot(panel, k);
       if (is_row(r, k) && this->m_group.states().lane_in_row(k) == 0)
-        *Row(this->m_arguments, r).y =
-            static_cast<typename V::Y>(all(this->m_group.states().row(k)).value());
+        finish_row(Output(all(this->m_group.states().row(k)), this->m_arguments.empty_rows),
+                   Row(this->m_arguments, r).y);
     }
   }
 
   /// Reads backwards, because the end of the first read is still in the cache.
   KOKKOS_FORCEINLINE_FUNCTION void write_entries(std::uint32_t panel, const Merged& all) const {
-    using Entry = EntryEpilogue<Output, T>;
+    using Entry = EntryOutput<Op>;
     const SlotRows row = columns_of_slots(panel);
     const std::int64_t tiles = divide_up(row.end(), RowTile::chunks);
     for (std::int64_t first = (tiles - 1) * RowTile::chunks; first >= 0; first -= RowTile::chunks) {
@@ -160,8 +164,9 @@ class SplitColumnTeam : public RowLoop<SplitColumnTeam<Exec, V, operation, Shape
   }
 };
 
-template <class Exec, class V, Operation operation, class Shape>
-using SplitColumnKernel = SplitKernel<SplitColumnTeam<Exec, V, operation, Shape>, V>;
+template <class Exec, class Op, class Source, class Shape>
+using SplitColumnKernel =
+    SplitKernel<SplitColumnTeam<Exec, Op, Source, Shape>, typename Source::Types>;
 
 }  // namespace KokkosSoftmax::Impl
 
