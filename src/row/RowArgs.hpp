@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_ROW_ROWARGS_HPP
 
 /// \file
-/// The arguments of every kernel, and the loader, which scales entries.
+/// The arguments of every kernel.
 
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
