@@ -3,7 +3,10 @@
 #define KOKKOSSOFTMAX_SRC_BACKEND_UNROLL_HPP
 
 /// \file
-/// Macros that tell each compiler to unroll a loop.
+/// How each compiler is told to unroll a loop.
+
+#include <Kokkos_Macros.hpp>
+#include <utility>
 
 // Unrolls a loop fully. A compiler can keep an array in registers only if the loops over it are
 // fully unrolled.
@@ -15,15 +18,6 @@
 #define KOKKOSSOFTMAX_IMPL_UNROLL
 #endif
 
-// The same for a loop with a `break`. Empty for clang on a host, which warns that it didn't unroll
-// such a loop; on a host the missing unrolling does no harm.
-#if defined(__clang__) && !defined(__CUDACC__) && !defined(__HIPCC__) && \
-    !defined(SYCL_LANGUAGE_VERSION)
-#define KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK
-#else
-#define KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK KOKKOSSOFTMAX_IMPL_UNROLL
-#endif
-
 // For a loop over entries in scratch memory while a tile is held in registers: further unrolling
 // would leave too few registers.
 #if defined(__CUDA_ARCH__)
@@ -31,5 +25,17 @@
 #else
 #define KOKKOSSOFTMAX_IMPL_UNROLL_TWICE
 #endif
+
+namespace KokkosSoftmax::Impl {
+
+/// Calls body(0), body(1), ... body(count - 1), until one returns false. The calls are written out
+/// one after another: compilers for GPUs don't unroll every loop that can be left early.
+template <int count, class Body>
+KOKKOS_FORCEINLINE_FUNCTION void unrolled_while(const Body& body) {
+  [&]<int... i>(std::integer_sequence<int, i...>) { static_cast<void>((body(i) && ...)); }
+  (std::make_integer_sequence<int, count>{});
+}
+
+}  // namespace KokkosSoftmax::Impl
 
 #endif

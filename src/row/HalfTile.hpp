@@ -131,14 +131,14 @@ class HalfTile : public TileSlots<Source, items, width, threads, access, Strides
   template <class Exp>
   KOKKOS_FORCEINLINE_FUNCTION T sum_of_pairs(const Exp& exp) const {
     T partial[accumulators] = {};
-    KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK
-    for (int i = 0; i < items; ++i) {
-      if (!Slots::holds(i, m_left)) break;  // exponentials of padding cost as much as others
+    unrolled_while<items>([&](int i) {
+      if (!Slots::holds(i, m_left)) return false;  // exponentials of padding cost as much as others
       T entry[width];
       widen<X, width>(m_chunk[i], entry);
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < width; ++k) partial[k % accumulators] += exp(entry[k]);
-    }
+      return true;
+    });
     return (partial[0] + partial[1]) + (partial[2] + partial[3]);
   }
 

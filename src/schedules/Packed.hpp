@@ -102,13 +102,15 @@ struct PackedKernel {
   template <class Body>
   KOKKOS_FORCEINLINE_FUNCTION static void for_each_slot(int columns, const Body& body) {
     constexpr int at_a_time = 4;
-    KOKKOSSOFTMAX_IMPL_UNROLL_TO_BREAK
-    for (int first = 0; first < most_columns; first += at_a_time) {
-      if (first >= columns) break;
+    constexpr int groups = (most_columns + at_a_time - 1) / at_a_time;
+    unrolled_while<groups>([&](int g) {
+      const int first = g * at_a_time;
+      if (first >= columns) return false;
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int j = first; j < first + at_a_time; ++j)
         if (j < most_columns) body(j);
-    }
+      return true;
+    });
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void work_in_scratch(T* row, int columns, std::int64_t r) const {
