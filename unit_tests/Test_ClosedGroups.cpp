@@ -115,7 +115,7 @@ class ClosedGroups : public ::testing::Test {
 
   /// The poll limit of a pass. The teams of a host do not all run at one time and would poll in
   /// vain, so their limit is always 0.
-  static std::uint32_t patience_of_pass(int pass) {
+  static std::uint32_t poll_limit_of_pass(int pass) {
     return is_host_space<Exec> || pass < 3 ? 0u : 1u << 20;
   }
 
@@ -124,7 +124,7 @@ class ClosedGroups : public ::testing::Test {
   static void expect_right(std::size_t columns) {
     for (int pass = 0; pass < 5; ++pass)
       for (const bool in_place : {false, true}) {
-        const std::uint32_t poll_limit = patience_of_pass(pass);
+        const std::uint32_t poll_limit = poll_limit_of_pass(pass);
         expect_right<Kernel, Shape>(1, columns, 1, in_place, poll_limit);
         expect_right<Kernel, Shape>(29, columns, 7, in_place, poll_limit);
         using K = KernelOf<Kernel, Shape>;
@@ -162,7 +162,7 @@ TYPED_TEST(ClosedGroups, OneRowAGroup) {
       for (const int groups : {1, TestFixture::template many_groups<K>()})
         TestFixture::template expect_right<KokkosSoftmax::Impl::SplitOnceKernel, Even>(
             static_cast<std::size_t>(groups), columns, groups, in_place,
-            TestFixture::patience_of_pass(pass));
+            TestFixture::poll_limit_of_pass(pass));
 }
 
 TYPED_TEST(ClosedGroups, Held) {

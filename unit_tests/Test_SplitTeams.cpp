@@ -124,7 +124,7 @@ struct Launch {
 
 std::ostream& operator<<(std::ostream& out, const Launch& l) {
   return out << l.count << " rows of " << l.columns << " columns, " << l.groups << " groups of "
-             << l.teams_per_row << " teams, " << (l.in_place ? "in place, " : "") << "patience "
+             << l.teams_per_row << " teams, " << (l.in_place ? "in place, " : "") << "poll limit "
              << l.poll_limit << ", " << l.arrivals << " arrivals, late " << static_cast<int>(l.late)
              << ", delays " << l.delays << ", scale " << l.scale;
 }
@@ -389,8 +389,8 @@ TYPED_TEST(SplitTeams, ManyLaunchesOnOneWorkspace) {
     for (const int members : {4, 3, 1, 2})
       TestFixture::template for_each_problem<Shape>(members, [&](Launch l) {
         l.in_place = l.in_place && late_teams_in_place;
-        constexpr std::uint32_t patiences[] = {1u << 30, 0, 1, 3, 20};
-        l.poll_limit = patiences[launch % 5];
+        constexpr std::uint32_t poll_limits[] = {1u << 30, 0, 1, 3, 20};
+        l.poll_limit = poll_limits[launch % 5];
         l.delays = ++launch;
         l.scale = 0.25 * (launch % 7 + 1);
         TestFixture::template expect_right<Shape>(l, workspace);

@@ -62,16 +62,16 @@ class HostRow {
   void softmax_in_one_span() const {
     constexpr bool in_y = std::is_same_v<Y, T>;
     [[maybe_unused]] T beside[in_y ? 1 : span_size];
-    T* weights;
+    T* exponentials;
     if constexpr (in_y)
-      weights = m_pointers.y;
+      exponentials = m_pointers.y;
     else
-      weights = beside;
+      exponentials = beside;
     const Span entries = span(0);
     const T reference = Exp::reference(entries.max(-Kokkos::Experimental::infinity_v<T>));
-    const LogSumExpState<T> row{reference, entries.sum_into(weights, Exp(reference))};
+    const LogSumExpState<T> row{reference, entries.sum_into(exponentials, Exp(reference))};
     const Output output(row, reference, m_arguments.empty_rows);
-    HostSpan<T, T, ValuesThemselves<T>>(weights, m_arguments.problem.columns, {})
+    HostSpan<T, T, ValuesThemselves<T>>(exponentials, m_arguments.problem.columns, {})
         .transform_into(m_pointers.y, 1, output);
   }
 

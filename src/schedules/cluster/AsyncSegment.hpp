@@ -215,15 +215,16 @@ class AsyncSegment {
   KOKKOS_FORCEINLINE_FUNCTION SubTile exponentials_at(int first, int left) const {
     Slot slots[SubTile::items];
     fetch(first, left, Slot{}, slots);
-    SubTile weights;
-    weights.set_chunks(slots);
-    return weights;
+    SubTile exponentials;
+    exponentials.set_chunks(slots);
+    return exponentials;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void keep(const SubTile& weights, int first, int left) const {
+  KOKKOS_FORCEINLINE_FUNCTION void keep(const SubTile& exponentials, int first, int left) const {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < SubTile::items; ++i)
-      if (i * RowTile::threads < left) m_slots(first + i * RowTile::threads) = weights.chunk(i);
+      if (i * RowTile::threads < left)
+        m_slots(first + i * RowTile::threads) = exponentials.chunk(i);
   }
 
   Slots m_slots;
