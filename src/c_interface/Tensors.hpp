@@ -71,9 +71,10 @@ constexpr const char* type_name(int type) {
 [[noreturn]] inline void throw_unsupported_types(Operation operation, int x_type,
                                                  const char* y_name, int y_type,
                                                  const std::string& supported) {
-  throw_status(KOKKOSSOFTMAX_UNSUPPORTED, "KokkosSoftmax::", to_string(operation), ": x of type ",
-               x_type, ", ", type_name(x_type), ", and ", y_name, " of type ", y_type, ", ",
-               type_name(y_type), ", have no kernels (this library has kernels for ", supported,
+  throw_status(KOKKOSSOFTMAX_UNSUPPORTED, "KokkosSoftmax::", to_string(operation),
+               ": x of type = ", x_type, ", ", type_name(x_type), ", and ", y_name,
+               " of type = ", y_type, ", ", type_name(y_type),
+               ", have no kernels (this library has kernels for ", supported,
                "): convert x, or give ", y_name, " another type");
 }
 
