@@ -32,7 +32,8 @@ class ColumnTeam {
       : m_member(member),
         m_arguments(arguments),
         m_lane(lane_number<Shape::lanes>(member)),
-        m_first_row(arguments.first_row + static_cast<std::int64_t>(member.league_rank()) * rows) {}
+        m_row(arguments.first_row + static_cast<std::int64_t>(member.league_rank()) * rows +
+              m_lane * Shape::width) {}
 
   KOKKOS_FORCEINLINE_FUNCTION int thread() const { return m_member.team_rank(); }
   /// Whether row k of this lane exists. The last panel can extend beyond the last row.
@@ -83,13 +84,18 @@ class ColumnTeam {
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_number(int k) const {
-    return m_first_row + m_lane * Shape::width + (Tiles::slots == 1 ? k : k * Shape::lanes);
+    return m_row + (Tiles::slots == 1 ? k : k * Shape::lanes);
   }
-  /// A place without a row of its own reads the team's first row, because no other team writes to
-  /// that row.
+  /// The row that is read for a slot without a row; what is read is thrown away. On a host it is
+  /// the team's first row: another team may write any other row at that time. On a GPU it is the
+  /// launch's first row, which takes no register.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t spare_row() const {
+    KOKKOS_IF_ON_DEVICE((return m_arguments.first_row;))
+    KOKKOS_IF_ON_HOST((return m_row;))
+  }
   template <int... k>
   KOKKOS_FORCEINLINE_FUNCTION Rows lane_rows(std::integer_sequence<int, k...>) const {
-    return {{Row(m_arguments, is_row(k) ? row_number(k) : m_first_row)...}};
+    return {{Row(m_arguments, is_row(k) ? row_number(k) : spare_row())...}};
   }
 
   /// The place in scratch memory of a thread's state of row k of this lane.
@@ -100,7 +106,7 @@ class ColumnTeam {
   const Member& m_member;
   const RowArgs<V>& m_arguments;
   int m_lane;
-  std::int64_t m_first_row;
+  std::int64_t m_row;
 };
 
 /// Rows that fit the registers of a team's threads: one read, one write.
