@@ -4,14 +4,14 @@
 
     cmake/compare_kernels.py BEFORE AFTER
 
-BEFORE and AFTER: a shared library, an object file, or a directory with object files (searched
-recursively). Needs cuobjdump and c++filt in PATH, no GPU. A kernel is the text of its instructions
-with their encoding. Kernels of the same code are paired whatever their names are; of the rest those
-that have the same name. Exits with 1 if a kernel has no partner of the same code.
+BEFORE and AFTER: a shared library, an object file, or a directory that is searched for object files.
+The script needs cuobjdump and c++filt in PATH, but no GPU. Two kernels have the same code if all of
+their instructions have the same text and encoding. Kernels of the same code are paired, whatever
+their names are. The remaining kernels are paired by name. The script exits with 1 if a kernel has
+no partner of the same code.
 
-A rename changes what the compiler calls things, and with that at times in which order it treats
-them. So kernels that differ are listed with what counts about them: registers, stack, and the
-number of instructions.
+A rename can change the order in which a compiler treats functions, and so the code. The script
+therefore lists the registers, the stack and the number of instructions of each kernel that differs.
 """
 
 import argparse

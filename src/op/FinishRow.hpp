@@ -19,7 +19,7 @@ KOKKOS_FORCEINLINE_FUNCTION void finish_row(const Output& output, Y* y) {
 }
 
 /// Writes the output of a row whose tile is still in registers: the tile's entries, or the row's
-/// one number in the thread that is `first`.
+/// one number, in the thread for which `first` is true.
 template <RowOp Op, class Tile>
 KOKKOS_FORCEINLINE_FUNCTION void finish_tile(const Tile& tile, const typename Tile::Row& row,
                                              int thread_id, [[maybe_unused]] bool first,

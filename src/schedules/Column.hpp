@@ -86,9 +86,9 @@ class ColumnTeam {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_number(int k) const {
     return m_row + (Tiles::slots == 1 ? k : k * Shape::lanes);
   }
-  /// The row that is read for a slot without a row; what is read is thrown away. On a host it is
-  /// the team's first row: another team may write any other row at that time. On a GPU it is the
-  /// launch's first row, which takes no register.
+  /// The row that a slot without a row of its own reads. The entries are not used. On a host this
+  /// is the team's first row, because another team may write to any other row at the same time. On
+  /// a GPU it is the launch's first row, because the team's own would take another register.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t spare_row() const {
     KOKKOS_IF_ON_DEVICE((return m_arguments.first_row;))
     KOKKOS_IF_ON_HOST((return m_row;))
