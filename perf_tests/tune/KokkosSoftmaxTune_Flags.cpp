@@ -72,6 +72,10 @@ void take_flag(Flags& flags, const std::string& argument) {
     flags.columns = sizes(flag, value);
   else if (flag == "--rows")
     flags.rows = sizes(flag, value);
+  else if (flag == "--elements")
+    flags.elements = positive_integer(flag, value);
+  else if (flag == "--next")
+    flags.next = static_cast<std::size_t>(positive_integer(flag, value));
   else if (flag == "--max-mib")
     flags.max_mib = KokkosSoftmaxSweep::positive_number(flag, value);
   else if (flag == "--working-set-mib")
@@ -88,6 +92,12 @@ void take_flag(Flags& flags, const std::string& argument) {
     flags.list = true;
   else
     throw std::invalid_argument("\"" + argument + "\" is not a flag: --help lists them");
+}
+
+/// The numbers of rows for a number of columns.
+std::vector<std::int64_t> rows_for(const Flags& flags, std::int64_t columns) {
+  if (flags.elements == 0) return flags.rows;
+  return {std::max<std::int64_t>(1, flags.elements / columns)};
 }
 
 }  // namespace
@@ -118,7 +128,7 @@ std::vector<Point> choose_points(const Flags& flags) {
     for (const std::string& types : flags.types)
       for (const int axis : flags.axes)
         for (const std::int64_t columns : flags.columns)
-          for (const std::int64_t rows : flags.rows) {
+          for (const std::int64_t rows : rows_for(flags, columns)) {
             const Point point{operation, types, axis, rows, columns};
             if (static_cast<double>(rows) * static_cast<double>(columns) *
                     static_cast<double>(size_of_x(types)) <=
@@ -140,7 +150,10 @@ const char* help_text() {
   --algorithms=NAME,...  packed, subgroup and the others of docs/algorithms.md (default: all)
   --columns=N,...        sizes that are measured; each stands for all above the one before it
   --rows=M,...           the same for rows
+  --elements=COUNT       in place of --rows: so many rows that x has about COUNT entries
   --axes=1,0             1: contiguous rows, 0: strided ones, for `column` and `split_column` (default: 1; both on GPUs)
+  --next=COUNT           only the schedule that the library takes and the next ones of the list that serve, COUNT in all:
+                         what would be taken without the first
   --output=FILE          the table (default tuning.table); FILE.csv has every measurement
   --margin=PERCENT       only lines that make a call faster by so much than the library's choice
   --resume               keeps what FILE.csv has, and goes on

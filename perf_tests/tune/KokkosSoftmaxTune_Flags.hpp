@@ -18,6 +18,8 @@ struct Flags {
   std::vector<int> axes;
   std::vector<std::int64_t> columns;  ///< ascending
   std::vector<std::int64_t> rows;     ///< ascending
+  std::int64_t elements = 0;          ///< of x, in place of `rows`; 0: not given
+  std::size_t next = 0;               ///< variants per point, from the one that is taken; 0: all
   double max_mib = 0;                 ///< of x
   double working_set_mib = 0;         ///< of x
   std::size_t stop_after = 0;         ///< measurements; 0: all

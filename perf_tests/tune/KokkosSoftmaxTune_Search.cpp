@@ -8,6 +8,7 @@
 #include <impl/KokkosSoftmax_Launch.hpp>
 #include <iostream>
 #include <limits>
+#include <utility>
 
 namespace KokkosSoftmaxTune {
 namespace {
@@ -105,10 +106,19 @@ std::vector<Job> Search::jobs_of(const Point& point) {
   const auto rows = problem<operation, V>(point, 0);
   const int taken = Impl::choose<operation>(m_exec, rows, Options{}).variant;
   for (int c = 0; c < static_cast<int>(schedules.size()); ++c)
-    if (is_eligible(schedules[c], point) && is_asked_for(schedules[c]) &&
+    if ((m_flags.next > 0 || is_eligible(schedules[c], point)) && is_asked_for(schedules[c]) &&
         Impl::serves<operation>(m_exec, rows, Options{}, {.variant = c}))
       jobs.push_back({point, c, schedules[c], c == taken});
-  return jobs;
+  return selected(std::move(jobs));
+}
+
+std::vector<Job> Search::selected(std::vector<Job> jobs) const {
+  if (m_flags.next == 0) return jobs;
+  const auto taken =
+      std::find_if(jobs.begin(), jobs.end(), [](const Job& j) { return j.is_taken; });
+  const auto count =
+      std::min<std::ptrdiff_t>(jobs.end() - taken, static_cast<std::ptrdiff_t>(m_flags.next));
+  return {taken, taken + count};
 }
 
 bool Search::is_asked_for(const Schedule& schedule) const {

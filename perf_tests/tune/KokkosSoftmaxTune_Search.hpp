@@ -31,6 +31,9 @@ class Search {
 
   bool is_asked_for(const Schedule& schedule) const;
 
+  /// The jobs of a point that --next selects.
+  std::vector<Job> selected(std::vector<Job> jobs) const;
+
   template <Operation operation, class V>
   std::vector<Job> jobs_of(const Point& point);
   template <Operation operation, class V>

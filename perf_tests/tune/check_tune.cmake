@@ -31,6 +31,11 @@ if(text MATCHES "(fused|split|host)[a-z_]*{")
 endif()
 file(REMOVE "${table}" "${table}.csv")
 
+run(text ${search} --elements=512 --next=1)
+file(READ "${table}.csv" text)
+expect("${text}" "softmax,double,1,32,16,\"[^\"]*\",[^,]*,right\nsoftmax,double,1,10,48,\"[^\"]*\",[^,]*,right\n$")
+file(REMOVE "${table}" "${table}.csv")
+
 run(text "${TUNE}" --list)
 expect("${text}" "logsumexp float online{")
 
