@@ -8,6 +8,7 @@
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
 #include <concepts>
+#include <team/RowState.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -15,8 +16,10 @@ namespace KokkosSoftmax::Impl {
 ///
 /// - Types: ValueTypes<...> of x and y
 /// - name: the name of the public function
-/// - State: what a row is reduced to. Neutral if default-constructed.
-/// - Exp: how exp(v - reference) is computed
+/// - State: what a row is reduced to, see RowState
+/// - Exp: how exp(v - reference) is computed, or another term that is summed. The term of -inf,
+/// which
+///   is in slots without an entry, must be 0.
 /// - keeps_exponentials: whether a schedule keeps the exponentials exp(v - reference) for the
 ///   output, or the values v
 /// - writes_entries: whether the output has an entry per column; otherwise it is one number per row
@@ -27,8 +30,8 @@ namespace KokkosSoftmax::Impl {
 ///   empty_rows) for exponentials relative to `reference`, and (state, empty_rows) for exponentials
 ///   relative to the state's own reference.
 template <class O>
-concept RowOp = requires(typename O::State state, typename O::Types::Compute v,
-                         EmptyRows empty_rows) {
+concept RowOp = RowState<typename O::State> &&
+    requires(typename O::State state, typename O::Types::Compute v, EmptyRows empty_rows) {
   typename O::Exp;
   { O::name } -> std::convertible_to<const char*>;
   { O::keeps_exponentials } -> std::convertible_to<bool>;
@@ -52,7 +55,7 @@ class EntryOutput {
   using T = typename Op::Types::Compute;
 
   KOKKOS_FORCEINLINE_FUNCTION EntryOutput(const typename Op::State& row, EmptyRows empty_rows)
-      : m_output(row, empty_rows), m_exp(row.max) {}
+      : m_output(row, empty_rows), m_exp(StateTraits<typename Op::State>::reference(row)) {}
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
     if constexpr (Op::keeps_exponentials)

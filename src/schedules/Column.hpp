@@ -7,7 +7,7 @@
 /// the lanes of one team.
 
 #include <op/FinishRow.hpp>
-#include <op/RowOp.hpp>
+#include <op/ReduceTile.hpp>
 #include <row/ColumnTiles.hpp>
 #include <team/OnlineSum.hpp>
 
@@ -16,7 +16,7 @@ namespace KokkosSoftmax::Impl {
 /// The panel of neighbouring rows that one team works on. Each lane of a vector has its own rows,
 /// so that a load is coalesced over the rows. The rows of a lane are either neighbours, which one
 /// load moves together, or they are `Shape::lanes` rows apart.
-template <class Exec, class Source, class Shape>
+template <class Exec, RowState State_, class Source, class Shape>
 class ColumnTeam {
  public:
   using V = typename Source::Types;
@@ -24,7 +24,7 @@ class ColumnTeam {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Tiles = ColumnTiles<Source, Shape>;
   using Row = typename Tiles::Row;
-  using State = LogSumExpState<T>;
+  using State = State_;
   static constexpr int rows_per_lane = Tiles::rows;
   static constexpr int rows = Shape::lanes * rows_per_lane;
 
@@ -59,27 +59,34 @@ class ColumnTeam {
       for (int k = 0; k < rows_per_lane; ++k) all[k] = mine[k];
       return;
     }
-    const Scratch maxima(m_member.team_scratch(0), Shape::threads * rows);
+    const Scratch references(m_member.team_scratch(0), Shape::threads * rows);
     const Scratch sums(m_member.team_scratch(0), Shape::threads * rows);
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < rows_per_lane; ++k) maxima(slot(thread(), k)) = mine[k].max;
+    for (int k = 0; k < rows_per_lane; ++k)
+      references(slot(thread(), k)) = Traits::reference(mine[k]);
     m_member.team_barrier();
+    T reference[rows_per_lane];
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows_per_lane; ++k) {
-      all[k] = State{};
-      for (int t = 0; t < Shape::threads; ++t) all[k].max = larger(all[k].max, maxima(slot(t, k)));
-      sums(slot(thread(), k)) = mine[k].sum * rescale_factor(mine[k].max, all[k].max);
+      reference[k] = Traits::reference(State{});
+      for (int t = 0; t < Shape::threads; ++t)
+        reference[k] = larger(reference[k], references(slot(t, k)));
+      sums(slot(thread(), k)) = Traits::sum_relative_to(reference[k], mine[k]);
     }
     m_member.team_barrier();
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < rows_per_lane; ++k)
-      for (int t = 0; t < Shape::threads; ++t) all[k].sum += sums(slot(t, k));
+    for (int k = 0; k < rows_per_lane; ++k) {
+      T sum = T(0);
+      for (int t = 0; t < Shape::threads; ++t) sum += sums(slot(t, k));
+      all[k] = Traits::make(reference[k], sum);
+    }
   }
   static std::size_t scratch_bytes() {
     return Shape::threads == 1 ? 0 : 2 * Scratch::shmem_size(Shape::threads * rows);
   }
 
  private:
+  using Traits = StateTraits<State>;
   using Scratch = Kokkos::View<T*, typename Exec::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
@@ -113,12 +120,10 @@ class ColumnTeam {
 template <class Exec, class Op, class Source, class Shape>
 struct ColumnHeldKernel {
   using V = typename Source::Types;
-  using Team = ColumnTeam<Exec, Source, Shape>;
+  using Team = ColumnTeam<Exec, typename Op::State, Source, Shape>;
   using Tiles = typename Team::Tiles;
   using State = typename Team::State;
-  using T = typename V::Compute;
   using Output = typename Op::Output;
-  using Exp = typename Op::Exp;
   static_assert(Op::writes_entries, "columns that are read once needn't be held");
   static constexpr int rows_per_team = Team::rows;
   static constexpr std::int64_t max_columns = Tiles::chunks;
@@ -132,14 +137,13 @@ struct ColumnHeldKernel {
     tiles.load(arguments, rows.row, 0, team.thread());
     State mine[Tiles::rows], all[Tiles::rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < Tiles::rows; ++k) {
-      mine[k].max = Exp::reference(tiles[k].max(-Kokkos::Experimental::infinity_v<T>));
-      mine[k].sum = tiles[k].template sum<Op::keeps_exponentials>(Exp(mine[k].max));
-    }
+    for (int k = 0; k < Tiles::rows; ++k) mine[k] = reduce_tile<Op, 1>(member, tiles[k]);
     team.merge(mine, all);
     tiles.store(
         rows.row, 0, team.thread(),
-        [&](int k) { return Output(all[k], mine[k].max, arguments.empty_rows); },
+        [&](int k) {
+          return Output(all[k], StateTraits<State>::reference(mine[k]), arguments.empty_rows);
+        },
         [&](int k) { return team.is_row(k); });
   }
 
@@ -151,10 +155,9 @@ struct ColumnHeldKernel {
 template <class Exec, class Op, class Source, class Shape>
 struct ColumnKernel {
   using V = typename Source::Types;
-  using Team = ColumnTeam<Exec, Source, Shape>;
+  using Team = ColumnTeam<Exec, typename Op::State, Source, Shape>;
   using Tiles = typename Team::Tiles;
   using State = typename Team::State;
-  using T = typename V::Compute;
   using Output = typename Op::Output;
   static constexpr int rows_per_team = Team::rows;
 
@@ -164,7 +167,7 @@ struct ColumnKernel {
     const Team team(member, arguments);
     const auto rows = team.lane_rows();
     const std::int64_t columns = team.is_row(0) ? arguments.problem.columns : 0;
-    OnlineSum<typename Op::Exp, T> sum[Tiles::rows];
+    OnlineSum<typename Op::Exp, State> sum[Tiles::rows];
     for (std::int64_t first = 0; first < columns; first += Tiles::chunks) {
       Tiles tiles;
       tiles.load(arguments, rows.row, first, team.thread());

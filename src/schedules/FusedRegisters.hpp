@@ -3,9 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDREGISTERS_HPP
 
 #include <op/FinishRow.hpp>
-#include <op/RowOp.hpp>
+#include <op/ReduceTile.hpp>
 #include <op/TileFor.hpp>
-#include <team/TeamReduce.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -15,12 +14,11 @@ namespace KokkosSoftmax::Impl {
 template <class Exec, class Op, class Source, class Shape>
 struct FusedRegistersKernel {
   using V = typename Source::Types;
-  using T = typename V::Compute;
+  using State = typename Op::State;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Share = TeamTileFor<Op, Source, Shape>;
   using Row = typename Share::Row;
   using Output = typename Op::Output;
-  using Exp = typename Op::Exp;
   static constexpr int rows_per_team = 1;
 
   RowArgs<V> arguments;
@@ -32,20 +30,17 @@ struct FusedRegistersKernel {
     const Row row(arguments, arguments.first_row + member.league_rank());
     Share share;
     share.load(arguments, row, 0, thread_id);
-    const T max = max_over_lanes<lanes>(member, share.max(-Kokkos::Experimental::infinity_v<T>));
-    LogSumExpState<T> mine{Exp::reference(max), T(0)};
-    const T sum = share.template sum<Op::keeps_exponentials>(Exp(mine.max));
-    mine.sum = sum_over_lanes<lanes>(member, sum);
-    const ScratchStates<Exec, T> states(member.team_scratch(0), Shape::threads);
+    const State mine = reduce_tile<Op, lanes>(member, share);
+    const ScratchStates<Exec, State> states(member.team_scratch(0), Shape::threads);
     const auto all =
         merge_over_team<Shape::threads, lanes, !Op::writes_entries>(member, lane, states, mine);
     if (!Op::writes_entries && member.team_rank() > 0) return;
     finish_tile<Op>(share, row, thread_id, thread_id == 0,
-                    Output(all, mine.max, arguments.empty_rows));
+                    Output(all, StateTraits<State>::reference(mine), arguments.empty_rows));
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) {
-    return ScratchStates<Exec, T>::shmem_size(Shape::threads);
+    return ScratchStates<Exec, State>::shmem_size(Shape::threads);
   }
 };
 

@@ -11,7 +11,7 @@ namespace KokkosSoftmax::Impl {
 template <class Exec, class Op, class Source, class Shape>
 struct FusedScratchKernel {
   using V = typename Source::Types;
-  using T = typename V::Compute;
+  using State = typename Op::State;
   using Share = ScratchSegment<Exec, Op, Source, Shape>;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Output = typename Share::Output;
@@ -24,7 +24,7 @@ struct FusedScratchKernel {
     const int lane = lane_number<lanes>(member);
     const int thread_id = member.team_rank() * lanes + lane;
     const typename Share::Row row(arguments, arguments.first_row + member.league_rank());
-    const ScratchStates<Exec, T> states(member.team_scratch(0), Shape::threads);
+    const ScratchStates<Exec, State> states(member.team_scratch(0), Shape::threads);
     Share share(member, row.columns / Shape::width);
     const auto mine = merge_over_lanes<lanes>(member, share.load(arguments, row, 0, thread_id));
     const auto all =
@@ -38,7 +38,7 @@ struct FusedScratchKernel {
 
   static std::size_t scratch_bytes(std::int64_t columns) {
     return Share::scratch_bytes(columns / Shape::width) +
-           ScratchStates<Exec, T>::shmem_size(Shape::threads);
+           ScratchStates<Exec, State>::shmem_size(Shape::threads);
   }
 };
 

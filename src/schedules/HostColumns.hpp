@@ -41,7 +41,7 @@ struct HostColumnsKernel {
         static_cast<int>(std::min<std::int64_t>(block_rows, arguments.problem.rows - first_row));
     for (int r = 0; r < rows; ++r) row[r] = arguments.row(first_row + r);
 
-    OnlineSum<Exp, T> sum[block_rows];
+    OnlineSum<Exp, typename Op::State> sum[block_rows];
     for (std::int64_t c = 0; c < columns; c += piece_columns) {
       const std::int64_t size = load(buffer, row, rows, c);
       for (int r = 0; r < rows; ++r) {

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <backend/DivideUp.hpp>
 #include <op/FinishRow.hpp>
-#include <op/RowOp.hpp>
+#include <op/ReduceTile.hpp>
 #include <row/HostSpan.hpp>
 #include <row/RowArgs.hpp>
 #include <string>
@@ -25,6 +25,7 @@ class HostRow {
  public:
   using V = typename Source::Types;
   using T = typename V::Compute;
+  using State = typename Op::State;
   using Y = typename V::Y;
   using Span = HostSpan<typename V::X, T, decltype(on_host(std::declval<Source>()))>;
   using Output = typename Op::Output;
@@ -36,8 +37,8 @@ class HostRow {
 
   static std::int64_t spans(std::int64_t columns) { return divide_up(columns, span_size); }
 
-  OnlineSum<Exp, T> sum(std::int64_t first, std::int64_t last) const {
-    OnlineSum<Exp, T> sum;
+  OnlineSum<Exp, State> sum(std::int64_t first, std::int64_t last) const {
+    OnlineSum<Exp, State> sum;
     for (std::int64_t s = first; s < last; ++s) {
       const Span entries = span(s);
       sum.add(entries);
@@ -46,14 +47,14 @@ class HostRow {
   }
 
   /// Writes the spans in reverse order, because the cache holds the last ones after `sum`.
-  void write(std::int64_t first, std::int64_t last, const LogSumExpState<T>& row) const {
+  void write(std::int64_t first, std::int64_t last, const State& row) const {
     const EntryOutput<Op> output(row, m_arguments.empty_rows);
     const std::int64_t stride = m_arguments.problem.y_column_stride;
     for (std::int64_t s = last - 1; s >= first; --s)
       span(s).transform_into(m_pointers.y + s * span_size * stride, stride, output);
   }
 
-  void write_value(const LogSumExpState<T>& row) const {
+  void write_value(const State& row) const {
     finish_row(Output(row, m_arguments.empty_rows), m_pointers.y);
   }
 
@@ -68,8 +69,10 @@ class HostRow {
     else
       exponentials = beside;
     const Span entries = span(0);
-    const T reference = Exp::reference(entries.max(-Kokkos::Experimental::infinity_v<T>));
-    const LogSumExpState<T> row{reference, entries.sum_into(exponentials, Exp(reference))};
+    const T reference =
+        reference_for<Op>([&] { return entries.max(-Kokkos::Experimental::infinity_v<T>); });
+    const State row =
+        StateTraits<State>::make(reference, entries.sum_into(exponentials, Exp(reference)));
     const Output output(row, reference, m_arguments.empty_rows);
     HostSpan<T, T, ValuesThemselves<T>>(exponentials, m_arguments.problem.columns, {})
         .transform_into(m_pointers.y, 1, output);
@@ -120,8 +123,8 @@ struct HostSplitRowsKernel {
     const std::int64_t spans = row.spans(arguments.problem.columns);
     const std::int64_t first = spans * member.team_rank() / member.team_size();
     const std::int64_t last = spans * (member.team_rank() + 1) / member.team_size();
-    LogSumExpState<T> all = row.sum(first, last).state();
-    member.team_reduce(LogSumExp<T, Kokkos::HostSpace>(all));
+    typename Op::State all = row.sum(first, last).state();
+    member.team_reduce(MergedStates<typename Op::State>(all));
     if constexpr (!Op::writes_entries) {
       if (member.team_rank() == 0) row.write_value(all);
     } else {

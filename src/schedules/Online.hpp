@@ -16,7 +16,7 @@ namespace KokkosSoftmax::Impl {
 template <class Exec, class Op, class Source, class Shape>
 struct OnlineKernel {
   using V = typename Source::Types;
-  using T = typename V::Compute;
+  using State = typename Op::State;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using RowTile = LoopTileFor<Op, Source, Shape>;
   using Row = typename RowTile::Row;
@@ -32,13 +32,13 @@ struct OnlineKernel {
     const int thread_id = member.team_rank() * lanes + lane;
     const Row row(arguments, arguments.first_row + member.league_rank());
 
-    OnlineSum<Exp, T> sum;
+    OnlineSum<Exp, State> sum;
     for (std::int64_t first = 0; first == 0 || first < row.chunks; first += RowTile::chunks) {
       RowTile tile;
       tile.load(arguments, row, first, thread_id);
       sum.add(tile);
     }
-    const ScratchStates<Exec, T> states(member.team_scratch(0), Shape::threads);
+    const ScratchStates<Exec, State> states(member.team_scratch(0), Shape::threads);
     const auto all = merge_over_team<Shape::threads, lanes, !Op::writes_entries>(
         member, lane, states, merge_over_lanes<lanes>(member, sum.state()));
 
@@ -57,7 +57,7 @@ struct OnlineKernel {
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) {
-    return ScratchStates<Exec, T>::shmem_size(Shape::threads);
+    return ScratchStates<Exec, State>::shmem_size(Shape::threads);
   }
 };
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <op/FinishRow.hpp>
-#include <op/RowOp.hpp>
+#include <op/ReduceTile.hpp>
 #include <row/Tile.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -80,14 +80,15 @@ struct PackedKernel {
       value[j] = j < columns ? source.value(row[j], j) : -Kokkos::Experimental::infinity_v<T>;
       max = larger(max, value[j]);
     });
-    State state{Exp::reference(max), T(0)};
-    state.sum = sum_by(Exp(state.max), [&](const auto& exp) {
-      T sum = T(0);
-      for_each_slot(columns,
-                    [&](int j) { add_term<Op::keeps_exponentials>(sum, exp, value[j], value[j]); });
-      return sum;
+    const T reference = reference_for<Op>([&] { return max; });
+    const T sum = sum_by(Exp(reference), [&](const auto& exp) {
+      T terms = T(0);
+      for_each_slot(columns, [&](int j) {
+        add_term<Op::keeps_exponentials>(terms, exp, value[j], value[j]);
+      });
+      return terms;
     });
-    const Output output(state, arguments.empty_rows);
+    const Output output(StateTraits<State>::make(reference, sum), arguments.empty_rows);
     if constexpr (Op::writes_entries) {
       for_each_slot(columns, [&](int j) {
         if (j < columns) row[j] = output(value[j]);
@@ -125,16 +126,18 @@ struct PackedKernel {
     }
   }
   KOKKOS_FORCEINLINE_FUNCTION static State reduce(const Source& source, T* row, int columns) {
-    T max = -Kokkos::Experimental::infinity_v<T>;
-    for (int j = 0; j < columns; ++j) max = larger(max, source.value(row[j], j));
-    State state{Exp::reference(max), T(0)};
-    state.sum = sum_by(Exp(state.max), [&](const auto& exp) {
-      T sum = T(0);
-      for (int j = 0; j < columns; ++j)
-        add_term<Op::keeps_exponentials>(sum, exp, source.value(row[j], j), row[j]);
-      return sum;
+    const T reference = reference_for<Op>([&] {
+      T max = -Kokkos::Experimental::infinity_v<T>;
+      for (int j = 0; j < columns; ++j) max = larger(max, source.value(row[j], j));
+      return max;
     });
-    return state;
+    const T sum = sum_by(Exp(reference), [&](const auto& exp) {
+      T terms = T(0);
+      for (int j = 0; j < columns; ++j)
+        add_term<Op::keeps_exponentials>(terms, exp, source.value(row[j], j), row[j]);
+      return terms;
+    });
+    return StateTraits<State>::make(reference, sum);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION T* y_of_row(std::int64_t r) const {

@@ -22,6 +22,7 @@ class ScratchSegment {
  public:
   using V = typename Source::Types;
   using T = typename V::Compute;
+  using State = typename Op::State;
   using RowTile = TeamTile<Source, Shape>;
   using Row = typename RowTile::Row;
   using Output = typename Op::Output;
@@ -35,9 +36,9 @@ class ScratchSegment {
         m_references(member.team_scratch(0), references(m_stashed)) {}
 
   /// Reads the chunks from number `begin` to the end of the row. Returns this lane's state.
-  KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> load(const RowArgs<V>& arguments, const Row& row,
-                                                     std::int64_t begin, int thread_id) {
-    OnlineSum<Exp, T> sum;
+  KOKKOS_FORCEINLINE_FUNCTION State load(const RowArgs<V>& arguments, const Row& row,
+                                         std::int64_t begin, int thread_id) {
+    OnlineSum<Exp, State> sum;
     for (std::int64_t t = tiles(row, begin) - 1; t > 0; --t) {
       RowTile tile;
       tile.load(arguments, row, begin + t * RowTile::chunks, thread_id, [&](const auto& chunk) {
@@ -57,7 +58,7 @@ class ScratchSegment {
   /// Writes the output of the same chunks. `all` is the state of the row.
   KOKKOS_FORCEINLINE_FUNCTION void store(const RowArgs<V>& arguments, const Row& row,
                                          std::int64_t begin, int thread_id,
-                                         const LogSumExpState<T>& all) const {
+                                         const State& all) const {
     const EmptyRows empty_rows = arguments.empty_rows;
     m_tile.store(row, begin, thread_id, Output(all, m_reference, empty_rows));
     const std::int64_t end = tiles(row, begin);
@@ -71,8 +72,8 @@ class ScratchSegment {
         tile.store(row, first, thread_id, EntryOutput<Op>(all, empty_rows));
       } else {
         tile.set_chunks(slots);
-        const T reference =
-            stashes_exponentials ? m_references(reference_slot(t, thread_id)) : all.max;
+        const T reference = stashes_exponentials ? m_references(reference_slot(t, thread_id))
+                                                 : StateTraits<State>::reference(all);
         tile.store(row, first, thread_id, Output(all, reference, empty_rows));
       }
     }

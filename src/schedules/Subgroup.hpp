@@ -3,9 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SUBGROUP_HPP
 
 #include <op/FinishRow.hpp>
-#include <op/RowOp.hpp>
+#include <op/ReduceTile.hpp>
 #include <op/TileFor.hpp>
-#include <team/TeamReduce.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -15,12 +14,10 @@ namespace KokkosSoftmax::Impl {
 template <class Exec, class Op, class Source, class Shape>
 struct SubgroupKernel {
   using V = typename Source::Types;
-  using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Share = TileFor<Op, Source, Shape::items, Shape::width, Shape::lanes, Shape::access>;
   using Row = typename Share::Row;
   using Output = typename Op::Output;
-  using Exp = typename Op::Exp;
   static constexpr int rows_per_team = Shape::threads * Shape::rows_per_thread;
 
   RowArgs<V> arguments;
@@ -41,11 +38,7 @@ struct SubgroupKernel {
     }
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows; ++k) {
-      const T max =
-          max_over_lanes<Shape::lanes>(member, share[k].max(-Kokkos::Experimental::infinity_v<T>));
-      LogSumExpState<T> state{Exp::reference(max), T(0)};
-      const T sum = share[k].template sum<Op::keeps_exponentials>(Exp(state.max));
-      state.sum = sum_over_lanes<Shape::lanes>(member, sum);
+      const typename Op::State state = reduce_tile<Op, Shape::lanes>(member, share[k]);
       const std::int64_t r = first + k * Shape::threads;
       if (r < arguments.problem.rows)
         finish_tile<Op>(share[k], Row(arguments, r), lane, lane == 0,

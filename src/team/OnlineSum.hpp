@@ -7,15 +7,18 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A LogSumExpState to which tiles are added one after another.
+/// A state to which tiles are added one after another.
 ///
 /// Each term is exp(v - reference). The reference stays the same until an entry exceeds it by more
 /// than slack(). So each multiplication of the sum makes it, and all earlier rounding errors in it,
 /// smaller by a factor of at least exp(slack()), and a row whose maximum rises slowly is as
 /// accurate as any other. A reference that followed each new maximum would add a rounding error per
 /// tile.
-template <class Exp, class T>
+template <class Exp, RowState State>
 class OnlineSum {
+  using Traits = StateTraits<State>;
+  using T = typename Traits::Value;
+
  public:
   /// Adds the entries of a tile. A Tile must have max(start) and sum<keep>(exp).
   template <bool keep = false, class Tile>
@@ -28,12 +31,14 @@ class OnlineSum {
   KOKKOS_FORCEINLINE_FUNCTION T max() const { return m_max; }
 
   /// Prepares for entries of up to `max`, which must not be less than max().
-  KOKKOS_FORCEINLINE_FUNCTION void raise_to(T max) {
-    m_max = max;
-    if (max > m_reference + slack()) {
-      const T reference = Exp::reference(max);
-      m_sum.multiply(rescale_factor(m_reference, reference));
-      m_reference = reference;
+  KOKKOS_FORCEINLINE_FUNCTION void raise_to([[maybe_unused]] T max) {
+    if constexpr (Traits::has_reference) {
+      m_max = max;
+      if (max > m_reference + slack()) {
+        const T reference = Exp::reference(max);
+        m_sum.multiply(rescale_factor(m_reference, reference));
+        m_reference = reference;
+      }
     }
   }
 
@@ -49,11 +54,11 @@ class OnlineSum {
   /// The reference of the terms of the last tile.
   KOKKOS_FORCEINLINE_FUNCTION T reference() const { return m_reference; }
 
-  KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> state() const {
+  KOKKOS_FORCEINLINE_FUNCTION State state() const {
     if constexpr (needs_max)
-      return {m_max, m_sum.value() * rescale_factor(m_reference, m_max)};
+      return Traits::make(m_max, m_sum.value() * rescale_factor(m_reference, m_max));
     else
-      return {m_reference, m_sum.value()};
+      return Traits::make(m_reference, m_sum.value());
   }
 
  private:
@@ -70,7 +75,7 @@ class OnlineSum {
   }
 
   T m_max = -Kokkos::Experimental::infinity_v<T>;
-  T m_reference = -Kokkos::Experimental::infinity_v<T>;
+  T m_reference = Traits::has_reference ? -Kokkos::Experimental::infinity_v<T> : T(0);
   CompensatedSum<T> m_sum;
 };
 

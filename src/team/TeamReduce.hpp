@@ -3,35 +3,28 @@
 #define KOKKOSSOFTMAX_SRC_TEAM_TEAMREDUCE_HPP
 
 /// \file
-/// Merges LogSumExpStates over the lanes of a vector and over the threads of a team.
+/// Merges states over the lanes of a vector and over the threads of a team.
 
-#include <KokkosSoftmax_LogSumExpState.hpp>
 #include <bit>
 #include <team/Lanes.hpp>
+#include <team/RowState.hpp>
 
 namespace KokkosSoftmax::Impl {
 
-/// exp(from - to); 1 if both are the same infinity. This is not exp_up_to_one because its constants
-/// would occupy registers that the exponentials of the entries need.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T rescale_factor(T from, T to) {
-  return from == to ? T(1) : Kokkos::exp(from - to);
-}
-
 /// Merges the lanes' states: first finds the largest reference, then adds all sums relative to it.
 /// Merging pair by pair would take exponentials at every step.
-template <int lanes, class T, class Member>
-KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_over_lanes(const Member& member,
-                                                               const LogSumExpState<T>& mine) {
-  LogSumExpState<T> merged;
-  merged.max = max_over_lanes<lanes>(member, mine.max);
-  merged.sum = sum_over_lanes<lanes>(member, mine.sum * rescale_factor(mine.max, merged.max));
-  return merged;
+template <int lanes, RowState State, class Member>
+KOKKOS_FORCEINLINE_FUNCTION State merge_over_lanes(const Member& member, const State& mine) {
+  using Traits = StateTraits<State>;
+  auto reference = Traits::reference(mine);
+  if constexpr (Traits::has_reference) reference = max_over_lanes<lanes>(member, reference);
+  return Traits::make(reference,
+                      sum_over_lanes<lanes>(member, Traits::sum_relative_to(reference, mine)));
 }
 
 /// States in level-0 scratch memory.
-template <class Exec, class T>
-using ScratchStates = Kokkos::View<LogSumExpState<T>*, typename Exec::scratch_memory_space,
+template <class Exec, RowState State>
+using ScratchStates = Kokkos::View<State*, typename Exec::scratch_memory_space,
                                    Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
 /// How many lanes merge the states of `threads` threads, one state per lane: a power of two.
@@ -41,12 +34,12 @@ inline constexpr int lanes_for = static_cast<int>(std::bit_ceil(static_cast<unsi
 /// Merges the states of all threads of a team, which begin at states(first). As many lanes as there
 /// are threads take one state each. The other lanes of the vector take the same states again, so
 /// that every lane merges all of them in the same order and gets the same result.
-template <int threads, int lanes, class T, class Member, class States>
-KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_states(const Member& member, int lane,
-                                                           const States& states, int first) {
+template <int threads, int lanes, class Member, class States>
+KOKKOS_FORCEINLINE_FUNCTION auto merge_states(const Member& member, int lane, const States& states,
+                                              int first) {
   static_assert(threads <= lanes, "each lane takes the state of one thread");
   const int number = lane % lanes_for<threads>;
-  LogSumExpState<T> part;
+  typename States::non_const_value_type part;
   if (number < threads) part = states(first + number);
   return merge_over_lanes<lanes_for<threads>>(member, part);
 }
@@ -54,15 +47,14 @@ KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_states(const Member& member,
 /// Merges the states `mine` of all threads of a team, with one barrier. With `in_first`, only the
 /// first thread gets the result; the other threads return their own state and don't wait for the
 /// merge.
-template <int threads, int lanes, bool in_first = false, class T, class Member, class States>
-KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> merge_over_team(const Member& member, int lane,
-                                                              const States& states,
-                                                              const LogSumExpState<T>& mine) {
+template <int threads, int lanes, bool in_first = false, RowState State, class Member, class States>
+KOKKOS_FORCEINLINE_FUNCTION State merge_over_team(const Member& member, int lane,
+                                                  const States& states, const State& mine) {
   if constexpr (threads == 1) return mine;
   if (lane == 0) states(member.team_rank()) = mine;
   member.team_barrier();
   if (in_first && member.team_rank() > 0) return mine;
-  return merge_states<threads, lanes, T>(member, lane, states, 0);
+  return merge_states<threads, lanes>(member, lane, states, 0);
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -25,6 +25,7 @@ class AsyncSegment {
  public:
   using V = typename Source::Types;
   using T = typename V::Compute;
+  using State = typename Op::State;
   using RowTile = TeamTile<Source, Shape>;
   using Row = typename RowTile::Row;
   using Output = typename Op::Output;
@@ -45,12 +46,12 @@ class AsyncSegment {
   }
 
   /// Reads the chunks from number `begin` to the end of the row. Returns this lane's state.
-  KOKKOS_FORCEINLINE_FUNCTION LogSumExpState<T> load(const RowArgs<V>& arguments, const Row& row,
-                                                     std::int64_t begin, int thread_id) {
+  KOKKOS_FORCEINLINE_FUNCTION State load(const RowArgs<V>& arguments, const Row& row,
+                                         std::int64_t begin, int thread_id) {
     const int end = staged_of(row, begin, thread_id);
     stage(row, begin, thread_id, end);
     m_tile.load(arguments, row, begin, thread_id);
-    OnlineSum<Exp, T> sum;
+    OnlineSum<Exp, State> sum;
     sum.template add<Op::keeps_exponentials>(m_tile);
     m_tile_reference = sum.reference();
     wait_for_copies();
@@ -69,7 +70,7 @@ class AsyncSegment {
   /// Writes the output of the same chunks. `all` is the state of the row.
   KOKKOS_FORCEINLINE_FUNCTION void store(const RowArgs<V>& arguments, const Row& row,
                                          std::int64_t begin, int thread_id,
-                                         const LogSumExpState<T>& all) const {
+                                         const State& all) const {
     const EmptyRows empty_rows = arguments.empty_rows;
     m_tile.store(row, begin, thread_id, Output(all, m_tile_reference, empty_rows));
     const int end = staged_of(row, begin, thread_id);
@@ -142,7 +143,7 @@ class AsyncSegment {
   /// Finds the largest entry first, so that all exponentials have the same reference.
   KOKKOS_FORCEINLINE_FUNCTION void sum_and_keep(const RowArgs<V>& arguments, const Row& row,
                                                 std::int64_t begin, int thread_id, int end,
-                                                OnlineSum<Exp, T>& sum) {
+                                                OnlineSum<Exp, State>& sum) {
     T max = sum.max();
     for (int p = 0; p < end; p += SubTile::chunks)
       max = entries_at(arguments, row, begin, p, thread_id, end).max(max);
@@ -161,7 +162,7 @@ class AsyncSegment {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void sum_pairs(const RowArgs<V>& arguments, int thread_id, int end,
-                                             OnlineSum<Exp, T>& sum) const {
+                                             OnlineSum<Exp, State>& sum) const {
     const auto pairs = pairs_of(thread_id, end);
     sum.raise_to(larger(sum.max(), pairs.largest(arguments)));
     const T factor = Source(arguments).factor();
@@ -175,12 +176,11 @@ class AsyncSegment {
 
   template <class Pairs>
   KOKKOS_FORCEINLINE_FUNCTION static void store_pairs(const RowArgs<V>& arguments, typename V::Y* y,
-                                                      const Pairs& pairs,
-                                                      const LogSumExpState<T>& all) {
+                                                      const Pairs& pairs, const State& all) {
     const T factor = Source(arguments).factor();
     if constexpr (gives_halfs && Op::keeps_exponentials)
-      if (ExpHalfFused<T>::serves(all.max)) {
-        ExpHalfFused<T> exp(factor, all.max);
+      if (ExpHalfFused<T>::serves(StateTraits<State>::reference(all))) {
+        ExpHalfFused<T> exp(factor, StateTraits<State>::reference(all));
         exp.multiply(Output(all, arguments.empty_rows).factor());
         return pairs.store(y, exp);
       }

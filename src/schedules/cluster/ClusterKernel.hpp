@@ -21,9 +21,9 @@ struct ClusterKernel {
   using T = typename V::Compute;
   using Share = AsyncSegment<Exec, Op, Source, Shape>;
   using Row = typename Share::Row;
-  using State = LogSumExpState<T>;
-  using States = ScratchStates<Exec, T>;
-  using Exchange = StateExchange<T>;
+  using State = typename Op::State;
+  using States = ScratchStates<Exec, State>;
+  using Exchange = StateExchange<State>;
   static constexpr int team_lanes = Shape::threads * Shape::lanes;
   static constexpr int min_teams = Shape::min_teams;  // per multiprocessor
   static constexpr int max_teams = Exchange::max_teams;

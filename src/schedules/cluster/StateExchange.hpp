@@ -2,10 +2,10 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_STATEEXCHANGE_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_STATEEXCHANGE_HPP
 
-#include <KokkosSoftmax_LogSumExpState.hpp>
 #include <cstdint>
 #include <schedules/cluster/ClusterMember.hpp>
 #include <schedules/cluster/ClusterPlan.hpp>
+#include <team/RowState.hpp>
 
 #if defined(KOKKOS_ENABLE_CUDA)
 namespace KokkosSoftmax::Impl {
@@ -14,11 +14,10 @@ namespace KokkosSoftmax::Impl {
 /// one object of this class in its shared memory, at the same place. A barrier of the cluster would
 /// instead make every team wait until all that it has stored is in memory, and would discard the
 /// first-level cache. See PTX ISA, st.async and mbarrier.
-template <class T>
+template <RowState State>
 class StateExchange {
  public:
   static constexpr int max_teams = most_cluster_teams;
-  using State = LogSumExpState<T>;
 
   /// Called by one thread, before the first barrier of the cluster.
   KOKKOS_FORCEINLINE_FUNCTION void init() {
@@ -46,17 +45,25 @@ class StateExchange {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     const std::uint32_t slot = there(address(m_states + member.rank_in_cluster()), to);
     const std::uint32_t arrived = there(address(&m_arrived), to);
-    if constexpr (sizeof(T) == 4) {
-      asm volatile(
-          "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::
-              "r"(slot),
-          "r"(__float_as_uint(state.max)), "r"(__float_as_uint(state.sum)), "r"(arrived)
-          : "memory");
-    } else {
+    if constexpr (sizeof(State) == 16) {
+      const auto words = Kokkos::bit_cast<Words<std::uint64_t, 2>>(state);
       asm volatile(
           "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::
               "r"(slot),
-          "l"(__double_as_longlong(state.max)), "l"(__double_as_longlong(state.sum)), "r"(arrived)
+          "l"(words.word[0]), "l"(words.word[1]), "r"(arrived)
+          : "memory");
+    } else if constexpr (sizeof(State) == 8) {
+      const auto words = Kokkos::bit_cast<Words<std::uint32_t, 2>>(state);
+      asm volatile(
+          "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::
+              "r"(slot),
+          "r"(words.word[0]), "r"(words.word[1]), "r"(arrived)
+          : "memory");
+    } else {
+      static_assert(sizeof(State) == 4, "a state is sent by one instruction");
+      asm volatile(
+          "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(slot),
+          "r"(Kokkos::bit_cast<std::uint32_t>(state)), "r"(arrived)
           : "memory");
     }
 #endif
@@ -79,6 +86,10 @@ class StateExchange {
   KOKKOS_FORCEINLINE_FUNCTION State of_team(int team) const { return m_states[team]; }
 
  private:
+  template <class Word, int count>
+  struct Words {
+    Word word[count];
+  };
 #if defined(__CUDA_ARCH__)
   KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t address(const void* shared) {
     return static_cast<std::uint32_t>(__cvta_generic_to_shared(shared));

@@ -11,17 +11,16 @@ namespace KokkosSoftmax::Impl {
 
 /// The states of a panel's rows in a team, with the same interface as RowStates. Each lane
 /// contributes `slots` states. The slots are assigned to the rows in turn, see Panel.
-template <class Exec_, class T_, int threads_, int lanes_, int most_rows_, int slots_>
+template <class Exec_, RowState State_, int threads_, int lanes_, int most_rows_, int slots_>
 class PanelStates {
  public:
   using Exec = Exec_;
-  using T = T_;
+  using State = State_;
   static constexpr int threads = threads_;
   static constexpr int lanes = lanes_;
   static constexpr int slots = slots_;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using State = LogSumExpState<T>;
-  using Polled = PolledRound<T>;
+  using Polled = PolledRound<State>;
   static constexpr int most_rows = most_rows_;
   static constexpr int max_members = threads * lanes;
   static_assert(most_rows <= threads * lanes, "each row needs a lane");
@@ -31,7 +30,7 @@ class PanelStates {
     State slot[slots];
   };
   /// The merged states of all rows, valid until the next round is gathered.
-  using Merged = ScratchStates<Exec, T>;
+  using Merged = ScratchStates<Exec, State>;
 
   KOKKOS_FORCEINLINE_FUNCTION PanelStates(const Member& member, int lane, const Panel& panel)
       : m_member(member),
@@ -74,8 +73,8 @@ class PanelStates {
   /// The scratch memory of the states, which can be used for other data between two barriers.
   KOKKOS_FORCEINLINE_FUNCTION State* data() const { return m_contributed.data(); }
   static std::size_t scratch_bytes() {
-    return ScratchStates<Exec, T>::shmem_size(slots * threads * lanes) +
-           ScratchStates<Exec, T>::shmem_size(most_rows);
+    return ScratchStates<Exec, State>::shmem_size(slots * threads * lanes) +
+           ScratchStates<Exec, State>::shmem_size(most_rows);
   }
 
  private:
@@ -95,7 +94,7 @@ class PanelStates {
     const int poller = number() / m_panel.rows;
     const int row = number() % m_panel.rows;
     for (int first = poller; first < members; first += at_a_time * pollers()) {
-      RoundRecord<T> record[at_a_time];
+      RoundRecord<State> record[at_a_time];
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < at_a_time; ++k) {
         const int member = first + k * pollers();
@@ -111,15 +110,16 @@ class PanelStates {
   /// errors of many similar exponentials would add up.
   template <int count>
   KOKKOS_FORCEINLINE_FUNCTION static void merge(State& state,
-                                                const RoundRecord<T> (&record)[count]) {
-    T max = state.max;
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < count; ++k) max = larger(max, record[k].state.max);
-    T sum = state.sum * rescale_factor(state.max, max);
+                                                const RoundRecord<State> (&record)[count]) {
+    using Traits = StateTraits<State>;
+    auto reference = Traits::reference(state);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < count; ++k)
-      sum += record[k].state.sum * rescale_factor(record[k].state.max, max);
-    state = {max, sum};
+      reference = larger(reference, Traits::reference(record[k].state));
+    auto sum = Traits::sum_relative_to(reference, state);
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < count; ++k) sum += Traits::sum_relative_to(reference, record[k].state);
+    state = Traits::make(reference, sum);
   }
 
   /// Merges the first `count` states of each row into the row's first state, in a tree with one
@@ -144,7 +144,7 @@ class PanelStates {
   const Member& m_member;
   const Panel& m_panel;
   int m_lane;
-  ScratchStates<Exec, T> m_contributed;
+  ScratchStates<Exec, State> m_contributed;
   Merged m_merged;
 };
 

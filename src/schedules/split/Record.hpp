@@ -6,11 +6,11 @@
 /// The records that the teams of a group publish to each other. Reading and writing them needs no
 /// fences.
 
-#include <KokkosSoftmax_LogSumExpState.hpp>
 #include <Kokkos_Core.hpp>
 #include <atomic>
 #include <cstdint>
 #include <schedules/split/Workspace.hpp>
+#include <team/RowState.hpp>
 #include <thread>
 
 namespace KokkosSoftmax::Impl {
@@ -37,25 +37,25 @@ KOKKOS_FORCEINLINE_FUNCTION void before_next_poll() {
 }
 
 /// What a team publishes to its group in a round.
-template <class T>
+template <RowState State>
 struct RoundRecord {
-  LogSumExpState<T> state;
+  State state;
   std::uint32_t row = 0;  // of a later round; only in the record of the group's first team
 };
 
 /// What a lane has read of the records of a round.
-template <class T>
+template <RowState State>
 struct PolledRound {
-  RoundRecord<T> part;
+  RoundRecord<State> part;
   bool there = true;
 };
 
 /// A record as words of 64 bits: 32 bits of the record and a tag of 32 bits. From the tag, a reader
 /// knows for each word whether it is the word that it waits for. The words of `stride` records are
 /// interleaved.
-template <class T, int stride>
+template <RowState State, int stride>
 struct TaggedRecord {
-  static constexpr int state_words = sizeof(LogSumExpState<T>) / sizeof(std::uint32_t);
+  static constexpr int state_words = sizeof(State) / sizeof(std::uint32_t);
   static constexpr int words = state_words + 1;
   static_assert(words <= SplitWorkspace::words_per_record);
   struct Halves {
@@ -63,7 +63,7 @@ struct TaggedRecord {
   };
 
   KOKKOS_FORCEINLINE_FUNCTION static void publish(std::uint64_t* to, std::uint32_t tag,
-                                                  const RoundRecord<T>& record) {
+                                                  const RoundRecord<State>& record) {
     const std::uint64_t high = std::uint64_t(tag) << 32;
     const auto halves = Kokkos::bit_cast<Halves>(record.state);
     for (int w = 0; w < state_words; ++w) store_relaxed(to + w * stride, high | halves.half[w]);
@@ -72,7 +72,7 @@ struct TaggedRecord {
 
   /// Returns false if a word isn't there yet.
   KOKKOS_FORCEINLINE_FUNCTION static bool read(const std::uint64_t* from, std::uint32_t tag,
-                                               RoundRecord<T>& record) {
+                                               RoundRecord<State>& record) {
     std::uint32_t half[words];
     bool there = true;
     for (int w = 0; w < words; ++w) {
@@ -82,7 +82,7 @@ struct TaggedRecord {
     }
     Halves halves;
     for (int w = 0; w < state_words; ++w) halves.half[w] = half[w];
-    record = {Kokkos::bit_cast<LogSumExpState<T>>(halves), half[state_words]};
+    record = {Kokkos::bit_cast<State>(halves), half[state_words]};
     return there;
   }
 };

@@ -21,16 +21,15 @@ namespace KokkosSoftmax::Impl {
 ///       merges what the lanes have polled
 /// `contribute` and `merge_polled` contain at least one barrier. After it, each thread sees what
 /// all threads of the team have written to scratch memory before the call.
-template <class Exec_, class T_, int threads_, int lanes_>
+template <class Exec_, RowState State_, int threads_, int lanes_>
 class RowStates {
  public:
   using Exec = Exec_;
-  using T = T_;
+  using State = State_;
   static constexpr int threads = threads_;
   static constexpr int lanes = lanes_;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using State = LogSumExpState<T>;
-  using Polled = PolledRound<T>;
+  using Polled = PolledRound<State>;
   using Contribution = State;
   using Merged = State;
   static constexpr int most_rows = 1;
@@ -46,7 +45,7 @@ class RowStates {
     if (m_lane == 0) m_states(buffer + m_member.team_rank()) = mine;
     m_member.team_barrier();
     if (m_member.team_rank() != 0) return;
-    const State merged = merge_states<threads, lanes, T>(m_member, m_lane, m_states, buffer);
+    const State merged = merge_states<threads, lanes>(m_member, m_lane, m_states, buffer);
     if (m_lane == 0) publish(0, merged);
   }
 
@@ -73,7 +72,7 @@ class RowStates {
 
   /// The scratch memory of the states, which can be used for other data between two barriers.
   KOKKOS_FORCEINLINE_FUNCTION State* data() const { return m_states.data(); }
-  static std::size_t scratch_bytes() { return ScratchStates<Exec, T>::shmem_size(4 * threads); }
+  static std::size_t scratch_bytes() { return ScratchStates<Exec, State>::shmem_size(4 * threads); }
 
  private:
   /// For groups with more members than a vector has lanes.
@@ -85,7 +84,7 @@ class RowStates {
 
   const Member& m_member;
   int m_lane;
-  ScratchStates<Exec, T> m_states;  // contributed and polled states, for two rounds each
+  ScratchStates<Exec, State> m_states;  // contributed and polled states, for two rounds each
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -13,7 +13,7 @@
 #include <algorithm>
 #include <backend/DivideUp.hpp>
 #include <op/FinishRow.hpp>
-#include <op/RowOp.hpp>
+#include <op/ReduceTile.hpp>
 #include <op/TileFor.hpp>
 #include <schedules/ScratchSegment.hpp>
 #include <schedules/split/RowLoop.hpp>
@@ -24,13 +24,13 @@ namespace KokkosSoftmax::Impl {
 
 /// A team whose lanes work on one row together. The row is read twice.
 template <class Exec, class Op, class Source, class Shape>
-class SplitTeam : public RowLoop<SplitTeam<Exec, Op, Source, Shape>, typename Source::Types,
-                                 TeamGroup<RowStates<Exec, typename Source::Types::Compute,
-                                                     Shape::threads, Shape::lanes>>> {
+class SplitTeam
+    : public RowLoop<SplitTeam<Exec, Op, Source, Shape>, typename Source::Types,
+                     TeamGroup<RowStates<Exec, typename Op::State, Shape::threads, Shape::lanes>>> {
  public:
   using V = typename Source::Types;
   using T = typename V::Compute;
-  using Group = TeamGroup<RowStates<Exec, T, Shape::threads, Shape::lanes>>;
+  using Group = TeamGroup<RowStates<Exec, typename Op::State, Shape::threads, Shape::lanes>>;
   using Loop = RowLoop<SplitTeam, V, Group>;
   using RowTile = LoopTileFor<Op, Source, Shape>;
   using Row = typename RowTile::Row;
@@ -56,7 +56,7 @@ class SplitTeam : public RowLoop<SplitTeam<Exec, Op, Source, Shape>, typename So
   /// Reads the segment forwards.
   KOKKOS_FORCEINLINE_FUNCTION State sum(std::uint32_t r) const {
     const Row row = share_of(this->m_arguments.row(r));
-    OnlineSum<Exp, T> sum;
+    OnlineSum<Exp, State> sum;
     std::int64_t first = this->begin();
     do {  // at least once: the peeled entries belong to the first tile, even without a chunk
       RowTile tile;
@@ -169,12 +169,10 @@ class SplitOnceTeam : public SplitTeam<Exec, Op, Source, Shape> {
   using V = typename Source::Types;
   using Base = SplitTeam<Exec, Op, Source, Shape>;
   using Base::Base;
-  using typename Base::Exp;
   using typename Base::Group;
   using typename Base::Output;
   using typename Base::RowTile;
   using typename Base::State;
-  using typename Base::T;
 
   /// Many small teams wait for one another longer than few large teams do (128 lanes: 32 teams, 256
   /// lanes: 128 teams; measured on an H200).
@@ -183,22 +181,18 @@ class SplitOnceTeam : public SplitTeam<Exec, Op, Source, Shape> {
   static constexpr bool one_row_per_group = true;
 
   KOKKOS_FORCEINLINE_FUNCTION void run() {
-    constexpr int lanes = Shape::lanes;
     const auto row = this->share_of(this->m_arguments.row_of_one_axis(this->m_group.own_row(0)));
     RowTile tile;
     tile.load(this->m_arguments, row, this->begin(), this->m_thread_id);
-    const T max =
-        max_over_lanes<lanes>(this->m_member, tile.max(-Kokkos::Experimental::infinity_v<T>));
-    const T reference = Exp::reference(max);
-    const T sum = tile.template sum<Op::keeps_exponentials>(Exp(reference));
-    this->m_group.publish(0, {reference, sum_over_lanes<lanes>(this->m_member, sum)}, 0u);
+    const State mine = reduce_tile<Op, Shape::lanes>(this->m_member, tile);
+    this->m_group.publish(0, mine, 0u);
     State all;
     const auto outcome = this->m_group.join_group(0, all);
     if (outcome == Group::Outcome::closed) this->run_closed(1);
     this->m_group.leave();
     if (outcome == Group::Outcome::complete)
       tile.store(row, this->begin(), this->m_thread_id,
-                 Output(all, reference, this->m_arguments.empty_rows));
+                 Output(all, StateTraits<State>::reference(mine), this->m_arguments.empty_rows));
   }
 
   static std::int64_t most_chunks(std::size_t /*scratch*/) { return RowTile::chunks; }

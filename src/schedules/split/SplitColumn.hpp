@@ -26,9 +26,9 @@ inline constexpr int split_panel = std::min(panel_rows_per_multiprocessor /
                                                 std::max(1, Shape::min_teams),
                                             Shape::threads* Shape::lanes);
 
-template <class Exec, class T, class Shape>
-using PanelGroup = TeamGroup<
-    PanelStates<Exec, T, Shape::threads, Shape::lanes, split_panel<Shape>, Shape::rows_per_thread>>;
+template <class Exec, RowState State, class Shape>
+using PanelGroup = TeamGroup<PanelStates<Exec, State, Shape::threads, Shape::lanes,
+                                         split_panel<Shape>, Shape::rows_per_thread>>;
 
 /// A team for strided rows that lie side by side. A panel of neighbouring rows is divided over the
 /// teams of a group, so that a few rows occupy the whole device. Each lane has `slots` slots. The
@@ -38,13 +38,13 @@ using PanelGroup = TeamGroup<
 template <class Exec, class Op, class Source, class Shape>
 class SplitColumnTeam
     : public RowLoop<SplitColumnTeam<Exec, Op, Source, Shape>, typename Source::Types,
-                     PanelGroup<Exec, typename Source::Types::Compute, Shape>> {
+                     PanelGroup<Exec, typename Op::State, Shape>> {
  public:
   static constexpr int slots = Shape::rows_per_thread;
   static_assert(Shape::items % slots == 0, "the items are divided among the slots");
   using V = typename Source::Types;
   using T = typename V::Compute;
-  using Group = PanelGroup<Exec, T, Shape>;
+  using Group = PanelGroup<Exec, typename Op::State, Shape>;
   using Loop = RowLoop<SplitColumnTeam, V, Group>;
   /// The tile of one slot. The columns of the slot are treated as a row.
   using RowTile = Tile<Source, Shape::items / slots, 1, 1, AccessMode::scalar, Strides::any>;
@@ -117,7 +117,7 @@ class SplitColumnTeam
 
   KOKKOS_FORCEINLINE_FUNCTION typename Group::Contribution sum(std::uint32_t panel) const {
     const SlotRows row = columns_of_slots(panel);
-    OnlineSum<Exp, T> sum[slots];
+    OnlineSum<Exp, typename Op::State> sum[slots];
     const std::int64_t end = row.end();
     for (std::int64_t first = 0; first < end; first += RowTile::chunks) {
       RowTile tile[slots];

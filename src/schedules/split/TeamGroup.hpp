@@ -22,7 +22,6 @@ template <class States>
 class TeamGroup {
  public:
   using Exec = typename States::Exec;
-  using T = typename States::T;
   using Member = typename States::Member;
   using State = typename States::State;
   using Contribution = typename States::Contribution;
@@ -82,7 +81,7 @@ class TeamGroup {
 
   /// What this lane reads of the records of the round.
   KOKKOS_FORCEINLINE_FUNCTION Polled poll(std::uint32_t round) const {
-    return m_states.poll(m_members, [&](int member, int row, RoundRecord<T>& record) {
+    return m_states.poll(m_members, [&](int member, int row, RoundRecord<State>& record) {
       return Record::read(words(member, row, round), tag(round), record);
     });
   }
@@ -154,7 +153,7 @@ class TeamGroup {
   }
 
  private:
-  using Record = TaggedRecord<T, most_rows>;
+  using Record = TaggedRecord<State, most_rows>;
   using ScratchWords = Kokkos::View<std::uint32_t*, typename Exec::scratch_memory_space,
                                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
@@ -208,7 +207,7 @@ class TeamGroup {
 
   /// Returns the merged states of the group to every thread.
   KOKKOS_FORCEINLINE_FUNCTION Gathered merge_over_group(std::uint32_t round,
-                                                        const RoundRecord<T>& part) {
+                                                        const RoundRecord<State>& part) {
     const int parity = static_cast<int>(round % 2);
     if (is_first()) m_words(parity) = part.row;
     const Merged all = m_states.merge_polled(round, m_members, part.state);
@@ -219,7 +218,7 @@ class TeamGroup {
   /// it closed.
   KOKKOS_FORCEINLINE_FUNCTION Outcome broadcast_outcome(std::uint32_t round,
                                                         std::uint32_t closed_word,
-                                                        const RoundRecord<T>& part,
+                                                        const RoundRecord<State>& part,
                                                         Merged& result) {
     result = merge_over_group(round, part).all;
     ScratchWords found(reinterpret_cast<std::uint32_t*>(m_states.data()), threads + 1);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_TEST_SQUARESUMOP_HPP
+#define KOKKOSSOFTMAX_TEST_SQUARESUMOP_HPP
+
+#include <op/RowOp.hpp>
+
+namespace KokkosSoftmax::Test {
+
+/// A sum whose terms have no reference.
+template <class T>
+struct PlainSum {
+  T sum = T(0);
+
+  KOKKOS_FUNCTION void merge(const PlainSum& other) { sum += other.sum; }
+};
+
+/// v^2; 0 for the slots without an entry
+template <class T>
+struct Square {
+  KOKKOS_FUNCTION explicit Square(T /*reference*/) {}
+  KOKKOS_FUNCTION T operator()(T v) const {
+    return v == -Kokkos::Experimental::infinity_v<T> ? T(0) : v * v;
+  }
+};
+
+/// y_j = sum_k v_k^2 in every column j
+template <class V>
+struct SquareSumOp {
+  using Types = V;
+  using T = typename V::Compute;
+  using State = PlainSum<T>;
+  using Exp = Square<T>;
+  static constexpr const char* name = "square_sum";
+  static constexpr bool keeps_exponentials = false;
+  static constexpr bool writes_entries = true;
+  static constexpr bool computes_on_half_pairs = false;
+
+  struct Output {
+    KOKKOS_FUNCTION Output(const State& row, T /*reference*/, EmptyRows) : sum(row.sum) {}
+    KOKKOS_FUNCTION Output(const State& row, EmptyRows) : sum(row.sum) {}
+    KOKKOS_FUNCTION T operator()(T /*kept*/) const { return sum; }
+
+    T sum;
+  };
+};
+
+}  // namespace KokkosSoftmax::Test
+
+template <class T>
+struct KokkosSoftmax::Impl::StateTraits<KokkosSoftmax::Test::PlainSum<T>> {
+  using State = KokkosSoftmax::Test::PlainSum<T>;
+  using Value = T;
+  static constexpr bool has_reference = false;
+
+  KOKKOS_FUNCTION static T reference(const State&) { return 0; }
+  KOKKOS_FUNCTION static T sum_relative_to(T, const State& state) { return state.sum; }
+  KOKKOS_FUNCTION static State make(T, T sum) { return {sum}; }
+};
+
+#endif
