@@ -5,6 +5,7 @@
 
 #include <kokkossoftmax.h>
 
+#include <algorithm>
 #include <launch/SplitWorkspaces.hpp>
 #include <support/Check.hpp>
 #include <support/CudaStreams.hpp>
@@ -60,11 +61,14 @@ TYPED_TEST(Queues, PerThreadStreams) {
 
 // Streams are created and destroyed, and CUDA reuses their handles.
 TYPED_TEST(Queues, ManyStreams) {
+  constexpr std::size_t kept = 16;  // for queues that may still be used, see SplitWorkspaces
+  const std::size_t before = TestFixture::workspaces().count();
   for (int k = 0; k < 200; ++k) {
     const StreamInstance stream(k % 2 == 0 ? cudaStreamNonBlocking : cudaStreamDefault);
     TestFixture::expect_right_on(stream.exec(), 2, {.algorithm = Algorithm::split_online});
   }
-  EXPECT_LE(TestFixture::workspaces().count(), 24u);
+  // One more if all that were there are for panels of another size.
+  EXPECT_LE(TestFixture::workspaces().count(), std::max(before, kept) + 1);
 }
 
 TYPED_TEST(Queues, ReleaseFreesTheWorkspace) {
