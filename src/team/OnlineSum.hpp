@@ -27,13 +27,18 @@ class OnlineSum {
     add_below<keep>(tile);
   }
 
-  /// The largest entry so far.
-  KOKKOS_FORCEINLINE_FUNCTION T max() const { return m_max; }
+  /// An entry or a reference that no entry so far exceeds by more than slack().
+  KOKKOS_FORCEINLINE_FUNCTION T max() const {
+    if constexpr (needs_max)
+      return m_max;
+    else
+      return m_reference;
+  }
 
   /// Prepares for entries of up to `max`, which must not be less than max().
   KOKKOS_FORCEINLINE_FUNCTION void raise_to([[maybe_unused]] T max) {
     if constexpr (Traits::has_reference) {
-      m_max = max;
+      if constexpr (needs_max) m_max = max;
       if (max > m_reference + slack()) {
         const T reference = Exp::reference(max);
         m_sum.multiply(rescale_factor(m_reference, reference));
@@ -56,7 +61,7 @@ class OnlineSum {
 
   KOKKOS_FORCEINLINE_FUNCTION State state() const {
     if constexpr (needs_max)
-      return Traits::make(m_max, m_sum.value() * rescale_factor(m_reference, m_max));
+      return Traits::make(m_max, sum_relative_to_max());
     else
       return Traits::make(m_reference, m_sum.value());
   }
@@ -66,6 +71,13 @@ class OnlineSum {
   /// whose results near 0 would lose digits otherwise.
   static constexpr bool needs_max = requires { requires !Exp::logarithm_joins_reference; };
 
+  /// The sum has the term exp(max - max) = 1, so that it is less than 1 only because of rounding.
+  KOKKOS_FORCEINLINE_FUNCTION T sum_relative_to_max() const {
+    if (m_max == m_reference) return m_sum.value();
+    const T sum = m_sum.value() * rescale_factor(m_reference, m_max);
+    return sum < T(1) ? T(1) : sum;
+  }
+
   /// How far entries may be above the reference.
   KOKKOS_FORCEINLINE_FUNCTION static T slack() {
     if constexpr (requires { Exp::slack(); })
@@ -74,7 +86,7 @@ class OnlineSum {
       return T(1);
   }
 
-  T m_max = -Kokkos::Experimental::infinity_v<T>;
+  T m_max = -Kokkos::Experimental::infinity_v<T>;  // only if needs_max
   T m_reference = Traits::has_reference ? -Kokkos::Experimental::infinity_v<T> : T(0);
   CompensatedSum<T> m_sum;
 };
