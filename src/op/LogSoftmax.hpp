@@ -37,10 +37,14 @@ struct LogSoftmaxOp {
     KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const { return (v - m_max) - m_log_sum; }
 
    private:
-    /// The sum contains the term exp(max - max) = 1. A smaller sum is due to rounding, and would
-    /// make the result for the largest entry positive. NaN stays NaN.
+    /// The sum contains the term exp(max - max). For half types, whose terms are computed from
+    /// pairs of entries (HalfPair), this term can be less than 1, and so can the sum. The result
+    /// for the largest entry would then be positive. NaN stays NaN.
     KOKKOS_FORCEINLINE_FUNCTION static T not_negative(T logarithm) {
-      return logarithm < T(0) ? T(0) : logarithm;
+      if constexpr (sizeof(typename V::X) < sizeof(T))
+        return logarithm < T(0) ? T(0) : logarithm;
+      else
+        return logarithm;
     }
 
     T m_max;
