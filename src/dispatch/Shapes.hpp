@@ -379,13 +379,17 @@ struct Shapes {
       std::conditional_t<is_full_precision<V>,
                          ShapeList<Shape<16, 32, 24, 2, AccessMode::vectors_across_rows>>,
                          ShapeList<Shape<8, 32, 16, 2, AccessMode::vectors_across_rows, 3>>>>;
+  /// Floats leave room for as many teams as a multiprocessor can have, so that a few thousand teams
+  /// run at one time.
+  using LastReducedColumns = Shape<1, 32, 16, 2, AccessMode::vectors_across_rows,
+                                   is_full_precision<V> ? 32 : teams_beside(32, 1)>;
   /// The last shape of an access mode also serves longer rows, tile after tile. It isn't the
   /// largest shape (measured on an H200).
   using ManyReducedColumns = std::conditional_t<
       sizeof(T) == 8, ShapeList<ScalarLoads<1, 6, 1>, ScalarLoads<1, 8, 1>, ScalarLoads<1, 12, 1>>,
       ShapeList<VectorLoads<1, 2, 4>, VectorLoads<1, 4, 4>, VectorLoads<1, 8, 4>,
                 VectorLoads<1, 12, 4>, VectorLoads<1, 16, 4>, VectorLoads<1, 24, 2>,
-                VectorLoads<1, 16, 2>,  //
+                LastReducedColumns,  //
                 ScalarLoads<1, 12, 2>, ScalarLoads<1, 24, 2>, ScalarLoads<1, 16, 2>>>;
   /// Each lane has several slots, whose loads are neighbours. Otherwise most cache lines of rows at
   /// odd addresses would be read by two vectors. Doubles have no registers left for that. Half
