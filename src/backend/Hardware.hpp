@@ -27,6 +27,24 @@ int multiprocessors(const Exec& exec) {
     return std::max(1, exec.concurrency() / 1024);
 }
 
+/// A kernel that needs nothing.
+template <class Exec>
+struct EmptyKernel {
+  KOKKOS_FUNCTION void operator()(
+      const typename Kokkos::TeamPolicy<Exec>::member_type& /*member*/) const {}
+};
+
+/// The largest number of lanes of all threads of a team, if the team's kernel leaves it enough
+/// registers.
+template <class Exec>
+int most_lanes_of_team(const Exec& exec) {
+  if constexpr (is_cuda<Exec> || is_hip<Exec>)
+    return device_properties(exec).maxThreadsPerBlock;
+  else
+    return Kokkos::TeamPolicy<Exec>(exec, 1, 1, 1)
+        .team_size_max(EmptyKernel<Exec>{}, Kokkos::ParallelForTag());
+}
+
 /// Bytes of level-0 scratch memory that a team can have if a multiprocessor is to hold `teams`
 /// teams and Kokkos allows a team at most `most` bytes. On spaces for which nothing else is known,
 /// `most` is taken as all the scratch memory of a multiprocessor.

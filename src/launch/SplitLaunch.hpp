@@ -19,9 +19,9 @@ struct SplitLaunch {
 
   static bool fits_device(const LaunchContext<Exec, V>& context) {
     if (!graphs_own_memory<Exec> && is_capturing(context.exec)) return false;
-    const TeamLimits& limits = device_limits(context);
     // Not for `reproducible`, because the bits of the results depend on the number of rows.
-    if (!limits.team_fits || limits.scratch < Kernel::scratch_bytes({}) ||
+    const TeamLimits& limits = TeamLimits::of(context.exec);
+    if (!limits.has_room_for_team<Shape>() || scratch(context) < Kernel::scratch_bytes({}) ||
         context.problem().rows > max_split_rows || context.options.reproducible)
       return false;
     if (!Kernel::holds_shares) return true;
@@ -50,12 +50,9 @@ struct SplitLaunch {
  private:
   static constexpr Schedule schedule = make_schedule<Shape>(algorithm);
 
-  static const TeamLimits& device_limits(const LaunchContext<Exec, V>& context) {
-    static PerDevice<TeamLimits> of_device;
-    return of_device.of(context.exec, [&] {
-      return TeamLimits::of<Shape>(context.exec, Kernel{context.arguments, {}, {}},
-                                   Kernel::scratch_bytes({}));
-    });
+  static std::size_t scratch(const LaunchContext<Exec, V>& context) {
+    const TeamLimits& limits = TeamLimits::of(context.exec);
+    return limits.scratch<Shape>(context.exec);
   }
 
   static SplitProblem split_problem(const LaunchContext<Exec, V>& context) {
@@ -74,7 +71,7 @@ struct SplitLaunch {
             .row_chunks = divide_up(context.problem().columns, Shape::width),
             .chunk_bytes = panel.rows * Shape::width * static_cast<int>(sizeof(typename V::X)),
             .tile_chunks = register_capacity(schedule) / Shape::width / panel.rows,
-            .most_chunks = Kernel::most_chunks(device_limits(context).scratch),
+            .most_chunks = Kernel::most_chunks(scratch(context)),
             .max_teams = max_teams,
             .max_members = Kernel::max_members,
             .cache_bytes = last_cache_bytes(context.exec)};

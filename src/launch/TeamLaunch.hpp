@@ -17,12 +17,9 @@ struct TeamLaunch {
   static bool fits_device(const LaunchContext<Exec, V>& context) {
     if constexpr (requires { Kernel::max_columns; })
       if (context.problem().columns > Kernel::max_columns) return false;
-    static PerDevice<TeamLimits> of_device;
-    const TeamLimits& limits = of_device.of(context.exec, [&] {
-      return TeamLimits::of<Shape>(context.exec, Kernel{context.arguments},
-                                   Kernel::scratch_bytes(1));
-    });
-    return limits.team_fits && Kernel::scratch_bytes(context.problem().columns) <= limits.scratch;
+    const TeamLimits& limits = TeamLimits::of(context.exec);
+    return limits.has_room_for_team<Shape>() &&
+           Kernel::scratch_bytes(context.problem().columns) <= limits.scratch<Shape>(context.exec);
   }
 
   static void prepare(const Exec&) {}

@@ -15,23 +15,39 @@ using PolicyOf = Kokkos::TeamPolicy<
     Exec, Kokkos::LaunchBounds<Shape::threads * Shape::lanes,
                                is_cuda<Exec> && Shape::min_teams != 0 ? Shape::min_teams : 1>>;
 
-/// What a device has room for when it runs a kernel.
-struct TeamLimits {
-  bool team_fits = false;
-  std::size_t scratch = 0;  // bytes per team
-
-  /// Callers query this once per kernel and device, because the query takes longer than a launch.
-  template <class Shape, class Exec, class Kernel>
-  static TeamLimits of(const Exec& exec, const Kernel& kernel, std::size_t least_scratch) {
-    using Policy = PolicyOf<Exec, Shape>;
-    if (Shape::lanes > Policy::vector_length_max()) return {};
-    Policy policy(exec, 1, 1, Shape::lanes);
-    policy.set_scratch_size(0, Kokkos::PerTeam(least_scratch));
-    const int most = policy.team_size_max(kernel, Kokkos::ParallelForTag());
-    if (Shape::threads > most) return {};
-    const Policy whole(exec, 1, Shape::threads, Shape::lanes);
-    return {true, scratch_per_team(exec, Shape::min_teams, whole.scratch_size_max(0))};
+/// What a team can have on a device, whatever its kernel is: the launch bounds of a kernel leave
+/// enough registers for a team of its Shape. (Queries for each kernel would take a fifth of the
+/// library's compile time.)
+class TeamLimits {
+ public:
+  template <class Exec>
+  static const TeamLimits& of(const Exec& exec) {
+    static PerDevice<TeamLimits> of_device;
+    return of_device.of(exec, [&] {
+      using Policy = Kokkos::TeamPolicy<Exec>;
+      TeamLimits limits;
+      limits.m_vector_length = Policy::vector_length_max();
+      limits.m_lanes = most_lanes_of_team(exec);
+      limits.m_scratch = Policy(exec, 1, 1, 1).scratch_size_max(0);
+      return limits;
+    });
   }
+
+  template <class Shape>
+  bool has_room_for_team() const {
+    return Shape::lanes <= m_vector_length && Shape::threads * Shape::lanes <= m_lanes;
+  }
+
+  /// Bytes of level-0 scratch memory per team.
+  template <class Shape, class Exec>
+  std::size_t scratch(const Exec& exec) const {
+    return scratch_per_team(exec, Shape::min_teams, m_scratch);
+  }
+
+ private:
+  int m_vector_length = 0;
+  int m_lanes = 0;    // of all threads of a team
+  int m_scratch = 0;  // bytes of level 0
 };
 
 }  // namespace KokkosSoftmax::Impl
