@@ -49,7 +49,7 @@ def online_sum(out):
 
 def traffic(out):
     """Bytes that are moved for each byte of x."""
-    ways = [("a kernel a step", 5, 3), ("three passes", 3, 1), ("two passes (online)", 2, 1),
+    ways = [("one kernel per step", 5, 3), ("three passes", 3, 1), ("two passes (online)", 2, 1),
             ("online, second pass in the cache", 1, 1), ("fused, split", 1, 1)]
     figure, axes = plt.subplots(figsize=(8, 2.6))
     for y, (name, reads, writes) in enumerate(reversed(ways)):
