@@ -24,9 +24,13 @@ STYLES = {
     "online_two_pass": ("goldenrod", "p"),
     "online_two_pass_reversed": ("tab:gray", "h"),
     "library": ("tab:blue", "o"),
-    "portable": ("tab:cyan", "s"),
+    "portable": ("tab:orange", "X"),
 }
 COPY_STYLE = {"color": "black", "linestyle": "--", "linewidth": 1.2}
+COPY = "copy of the same bytes (the limit)"
+RATE = "GB/s (x read once, y written once)"
+RATIO = "rate divided by that of a copy of the same bytes"
+COLUMNS = "N (columns of a row)"
 
 
 # ---- Reading
@@ -102,7 +106,7 @@ def draw_lines(axes, results, value, copy_value):
                   marker=marker, markersize=4, linewidth=2 if algorithm == "library" else 1.2,
                   zorder=3 if algorithm == "library" else 2)
     copies = {r.N: copy_value(r) for r in sorted(results, key=lambda r: r.N)}
-    axes.plot(list(copies), list(copies.values()), label="copy of the same bytes", **COPY_STYLE)
+    axes.plot(list(copies), list(copies.values()), label=COPY, **COPY_STYLE)
     axes.grid(True, which="major", alpha=0.3)
 
 
@@ -122,12 +126,24 @@ def draw_grouped_bars(axes, results, category, series):
     for number, name in enumerate(categories):
         copy = next(r.copy_gb_per_s for r in results if category(r) == name)
         axes.plot([copy, copy], [number - 0.5, number + 0.5], **COPY_STYLE,
-                  label="copy of the same bytes" if number == 0 else None)
+                  label=COPY if number == 0 else None)
     axes.set_yticks(range(len(categories)), categories)
     axes.invert_yaxis()
-    axes.set_xlabel("GB/s (2 M N sizeof / time)")
+    axes.set_xlabel(RATE)
     axes.set_xlim(0, 1.12 * max(max(r.gb_per_s, r.copy_gb_per_s) for r in results))
     axes.grid(True, axis="x", alpha=0.3)
+
+
+def spread_low_values(axis, lowest, least):
+    """A logarithmic axis, if values below `least` would lie near the zero of a linear one."""
+    if lowest >= least:
+        return False
+    from matplotlib import ticker
+    axis.axes.set_yscale("log")
+    axis.set_major_locator(ticker.LogLocator(subs=(1, 2, 5)))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+    axis.set_minor_formatter(ticker.NullFormatter())
+    return True
 
 
 def legend_below(figure, axes):
@@ -142,39 +158,54 @@ def legend_below(figure, axes):
 def bandwidth_against_columns(plt, results):
     figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
     draw_lines(axes, results, lambda r: r.gb_per_s, lambda r: r.copy_gb_per_s)
-    axes.set_xlabel("N (columns)")
-    axes.set_ylabel("GB/s (2 M N sizeof / time)")
-    axes.set_ylim(bottom=0)
+    axes.set_xlabel(COLUMNS)
+    axes.set_ylabel(RATE)
+    if not spread_low_values(axes.yaxis, min(r.gb_per_s for r in results),
+                             max(r.copy_gb_per_s for r in results) / 25):
+        axes.set_ylim(bottom=0)
     legend_below(figure, axes)
     return figure
 
 
+def copy_time(result):
+    """In microseconds."""
+    return 1e-3 * result.bytes / result.copy_gb_per_s
+
+
 def time_against_columns(plt, results):
     figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
-    draw_lines(axes, results, lambda r: 1e6 * r.seconds,
-               lambda r: 1e-3 * r.bytes / r.copy_gb_per_s)
+    draw_lines(axes, results, lambda r: 1e6 * r.seconds, copy_time)
     axes.set_xscale("log", base=2)
     axes.set_yscale("log")
-    axes.set_xlabel("N (columns)")
+    axes.set_xlabel(COLUMNS)
     axes.set_ylabel("time (µs)")
     legend_below(figure, axes)
     return figure
 
 
-def panel_for_each_row_count(plt, results):
+def rate_for_each_row_count(plt, results):
+    return panel_for_each_row_count(plt, results, RATE, lambda r: r.gb_per_s,
+                                    lambda r: r.copy_gb_per_s)
+
+
+def time_for_each_row_count(plt, results):
+    return panel_for_each_row_count(plt, results, "time (µs)", lambda r: 1e6 * r.seconds, copy_time)
+
+
+def panel_for_each_row_count(plt, results, label, value, copy_value):
     panels = sorted(group(results, lambda r: r.M).items())
-    columns = min(3, len(panels))
+    columns = 2 if len(panels) == 4 else min(3, len(panels))
     rows = -(-len(panels) // columns)
     figure, grid = plt.subplots(rows, columns, figsize=(1.5 + 3.8 * columns, 1.4 + 3.2 * rows),
                                 sharey=True, squeeze=False, layout="constrained")
     for axes, (row_count, points) in zip(grid.flat, panels):
-        draw_lines(axes, points, lambda r: r.gb_per_s, lambda r: r.copy_gb_per_s)
+        draw_lines(axes, points, value, copy_value)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
-        axes.set_title(f"M = {row_count}", fontsize=10)
-        axes.set_xlabel("N (columns)")
+        axes.set_title("M = 1 row" if row_count == 1 else f"M = {row_count} rows", fontsize=10)
+        axes.set_xlabel(COLUMNS)
     for axes in grid[:, 0]:
-        axes.set_ylabel("GB/s (2 M N sizeof / time)")
+        axes.set_ylabel(label)
     for axes in list(grid.flat)[len(panels):]:
         axes.set_visible(False)
     legend_below(figure, grid[0][0])
@@ -208,7 +239,7 @@ def ratio_against_columns(plt, results):
     """Ratio to the copy."""
     figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
     draw_ratios(axes, results)
-    finish_ratios(figure, axes)
+    finish_ratios(figure, axes, results)
     return figure
 
 
@@ -222,8 +253,8 @@ def cliffs_against_columns(plt, results):
     cliffs = [i for i in range(1, len(points)) if ratios[i] < steepest * ratios[i - 1]]
     axes.plot([points[i].N for i in cliffs], [ratios[i] for i in cliffs], "o", color="tab:red",
               markersize=7, fillstyle="none",
-              label=f"more than 15 % slower a byte than the width before ({len(cliffs)})")
-    finish_ratios(figure, axes)
+              label=f"more than 15 % slower per byte than the width before ({len(cliffs)})")
+    finish_ratios(figure, axes, results)
     return figure
 
 
@@ -231,11 +262,11 @@ def draw_ratios(axes, results):
     """One line per algorithm."""
     for algorithm, points in group(results, lambda r: r.algorithm).items():
         points = sorted(points, key=lambda r: r.N)
-        axes.plot([r.N for r in points], [ratio(r) for r in points], marker=".", markersize=4,
-                  linewidth=0.8, label=algorithm, color=STYLES.get(algorithm, (None, "."))[0],
+        axes.plot([r.N for r in points], [ratio(r) for r in points], marker=".", markersize=5,
+                  linewidth=1.2, label=algorithm, color=STYLES.get(algorithm, (None, "."))[0],
                   zorder=3 if algorithm == "library" else 2)
     axes.set_xscale("log")
-    axes.set_xlabel("N (columns)")
+    axes.set_xlabel(COLUMNS)
 
 
 def ratio(result):
@@ -246,11 +277,11 @@ def ratio_against_rows(plt, results):
     points = sorted(results, key=lambda r: r.M)
     figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
     axes.plot([r.M for r in points], [ratio(r) for r in points],
-              color="tab:blue", marker=".", linewidth=0.8, label="library")
-    axes.axhline(2 / 3, color="tab:gray", linestyle=":", label="x read twice")
+              color="tab:blue", marker=".", linewidth=1.2, label="library")
+    axes.axhline(2 / 3, color="tab:gray", linestyle=":", label="limit if x is read twice")
     axes.set_xscale("log", base=2)
     axes.set_xlabel("M (rows side by side)")
-    finish_ratios(figure, axes)
+    finish_ratios(figure, axes, results)
     return figure
 
 
@@ -258,19 +289,23 @@ def ratio_against_short_columns(plt, results):
     figure, axes = plt.subplots(figsize=(9, 5.5), layout="constrained")
     for odd, points in group(results, lambda r: r.M % 2).items():
         points = sorted(points, key=lambda r: r.N)
-        axes.plot([r.N for r in points], [ratio(r) for r in points], marker=".", linewidth=0.8,
+        axes.plot([r.N for r in points], [ratio(r) for r in points], marker=".", linewidth=1.2,
                   label="odd number of rows" if odd else "multiple of 8 rows")
-    axes.axhline(2 / 3, color="tab:gray", linestyle=":", label="x read twice")
+    axes.axhline(2 / 3, color="tab:gray", linestyle=":", label="limit if x is read twice")
     axes.set_xscale("log", base=2)
-    axes.set_xlabel("N (columns)")
-    finish_ratios(figure, axes)
+    axes.set_xlabel(COLUMNS)
+    finish_ratios(figure, axes, results)
     return figure
 
 
-def finish_ratios(figure, axes):
-    axes.axhline(1, label="copy of the same bytes", **COPY_STYLE)
-    axes.set_ylabel("rate / rate of a copy")
-    axes.set_ylim(0, 1.1)
+def finish_ratios(figure, axes, results):
+    axes.axhline(1, label=COPY, **COPY_STYLE)
+    axes.set_ylabel(RATIO)
+    lowest = min(ratio(r) for r in results)
+    if spread_low_values(axes.yaxis, lowest, 1 / 8):
+        axes.set_ylim(lowest / 1.5, 1.5)
+    else:
+        axes.set_ylim(0, 1.1)
     axes.grid(True, alpha=0.3)
     legend_below(figure, axes)
 
@@ -278,16 +313,18 @@ def finish_ratios(figure, axes):
 # table: (title, drawing function)
 PICTURES = {
     "large": ("chosen widths, about the same number of entries", ratio_against_columns),
-    "few_rows": ("few rows, and small matrices", bars_for_each_shape),
-    "fused_vs_naive": ("a row kept on chip against one kernel a step, M = 4096",
+    "few_rows": ("few rows, and small matrices", time_for_each_row_count),
+    "fused_vs_naive": ("rows read once (library, fused) and one kernel per step (naive), 4096 rows",
                        bandwidth_against_columns),
-    "wide": ("wide rows, M = 1024", time_against_columns),
-    "odd": ("every step of the ladder, 1823 x 781", bars_for_each_algorithm),
-    "shapes": ("a thread a row against team reductions", panel_for_each_row_count),
+    "wide": ("the library and four baselines, 1024 rows", time_against_columns),
+    "odd": ("the library and every baseline, 1823 x 781", bars_for_each_algorithm),
+    "shapes": ("the library, one thread per row and one team per row", rate_for_each_row_count),
     "axis_layout": ("any axis of any layout", bars_for_each_axis),
-    "cliffs": ("every width from 2 on, log-spaced", cliffs_against_columns),
-    "side_by_side": ("strided rows side by side", ratio_against_rows),
-    "short_columns": ("many strided rows of few columns", ratio_against_short_columns),
+    "cliffs": ("widths from 2 on, log-spaced, the same number of entries", cliffs_against_columns),
+    "side_by_side": ("strided rows side by side, the same number of entries",
+                     ratio_against_rows),
+    "short_columns": ("many strided rows of few columns, the same number of entries",
+                      ratio_against_short_columns),
     "own": ("shapes given", bars_for_each_shape),
 }
 

@@ -95,7 +95,7 @@ Flags parse_flags(int argc, char** argv, bool on_host) {
   flags.points = on_host ? PointSet::host : PointSet::full;
   flags.max_mib = on_host ? 1024 : 8192;
   // A flag of the user comes later in the list and takes precedence.
-  flags.for_benchmark.push_back(on_host ? "--benchmark_min_time=0.1" : "--benchmark_min_time=0.05");
+  flags.for_benchmark.push_back("--benchmark_min_time=0.05");
   for (int i = 1; i < argc; ++i) take_flag(flags, argv[i]);
   return flags;
 }
