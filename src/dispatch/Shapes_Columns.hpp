@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_DISPATCH_SHAPES_COLUMNS_HPP
+#define KOKKOSSOFTMAX_SRC_DISPATCH_SHAPES_COLUMNS_HPP
+
+/// \file
+/// The shapes of `column` and `split_column` for GPUs: strided rows that lie side by side.
+
+#include <algorithm>
+#include <dispatch/Shapes_Units.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+template <class V>
+struct ColumnShapes : ShapeUnits<V> {
+  using typename ShapeUnits<V>::T;
+
+  /// For strided rows: neighbouring lanes have neighbouring rows. `items` counts units of 4 bytes.
+  template <int warps, int items, int teams>
+  using Strided = Shape<warps, 32, items * 4 / sizeof(T), 1, AccessMode::scalar, teams>;
+  /// 16 rows per team, in vectors of 16 lanes: loads are half a cache line, but a row is read only
+  /// once.
+  using Narrow = Shape<32, 16, 128 / sizeof(T), 1, AccessMode::scalar, 2>;
+  using ColumnHeld = std::conditional_t<
+      output_is_wider<V>, ShapeList<Strided<8, 8, 0>, Strided<16, 32, 2>, Narrow>,
+      ShapeList<Shape<4, 32, 4, 1, AccessMode::scalar>, Shape<8, 32, 8, 1, AccessMode::scalar>,
+                Strided<16, 16, 2>, Strided<16, 32, 2>, Narrow>>;
+  using LongColumn = ShapeList<Strided<16, 24, 2>>;
+  using ReducedColumn = ShapeList<Strided<2, 8, 0>, Strided<8, 8, 4>, Strided<16, 24, 2>>;
+
+  /// For many strided rows: as few threads as hold a row. What a thread does once is then little
+  /// compared with the work on its entries, and a single thread doesn't wait for others. The number
+  /// of teams leaves a lane enough registers.
+  static constexpr int teams_beside(int registers, int warps) {
+    const int all = registers <= 24 && sizeof(T) < 8 ? 32
+                    : registers <= 48                ? 24
+                    : registers <= 64                ? 18
+                                                     : 16;
+    return std::max(1, all / warps);
+  }
+  static constexpr int registers(int entries) { return entries * static_cast<int>(sizeof(T)) / 4; }
+  /// Each lane has several neighbouring rows, in one load. The pieces of a column are then longer
+  /// than a cache line, and an entry of a half type takes fewer instructions.
+  template <int warps, int items, int rows>
+  using VectorLoads = Shape<warps, 32, items, rows, AccessMode::vectors_across_rows,
+                            teams_beside(registers(items* rows), warps)>;
+  /// Each lane has several rows, each with loads of its own: the pieces of a column are as long, at
+  /// any address.
+  template <int warps, int items, int rows>
+  using ScalarLoads =
+      Shape<warps, 32, items, 1, AccessMode::scalar,
+            teams_beside(registers(items* rows) + (rows > 1 ? 16 : 0), warps), rows>;
+  using ManyColumnsOfFloats = ShapeList<
+      VectorLoads<1, 2, 4>, VectorLoads<1, 4, 4>, VectorLoads<1, 8, 4>, VectorLoads<1, 12, 4>,
+      VectorLoads<1, 16, 2>, VectorLoads<1, 24, 2>, VectorLoads<1, 32, 2>, VectorLoads<2, 24, 2>,
+      VectorLoads<2, 32, 2>, VectorLoads<4, 24, 2>, VectorLoads<4, 32, 2>, VectorLoads<8, 24, 2>,
+      VectorLoads<8, 32, 2>, VectorLoads<16, 24, 2>, VectorLoads<16, 32, 2>,  //
+      ScalarLoads<1, 12, 2>, ScalarLoads<1, 16, 2>, ScalarLoads<1, 24, 2>, ScalarLoads<1, 32, 2>,
+      ScalarLoads<2, 32, 2>, ScalarLoads<4, 32, 2>, ScalarLoads<8, 32, 2>>;
+  using ManyColumnsOfHalfs = ShapeList<
+      VectorLoads<1, 2, 8>, VectorLoads<1, 4, 8>, VectorLoads<1, 8, 4>, VectorLoads<1, 12, 4>,
+      VectorLoads<1, 16, 4>, VectorLoads<2, 12, 4>, VectorLoads<2, 16, 4>, VectorLoads<4, 12, 4>,
+      VectorLoads<4, 16, 4>, VectorLoads<4, 24, 2>, VectorLoads<4, 32, 2>, VectorLoads<8, 24, 2>,
+      VectorLoads<8, 32, 2>,  //
+      ScalarLoads<1, 12, 2>, ScalarLoads<1, 16, 2>, ScalarLoads<1, 24, 2>, ScalarLoads<2, 16, 2>,
+      ScalarLoads<2, 32, 2>, ScalarLoads<4, 32, 2>, ScalarLoads<8, 32, 2>>;
+  using ManyWidenedColumns =
+      ShapeList<VectorLoads<1, 4, 4>, VectorLoads<1, 8, 4>, VectorLoads<1, 16, 4>,
+                VectorLoads<2, 16, 4>, VectorLoads<4, 16, 4>, VectorLoads<4, 32, 2>,
+                VectorLoads<8, 32, 2>,  //
+                ScalarLoads<1, 16, 2>, ScalarLoads<2, 16, 2>, ScalarLoads<2, 32, 2>,
+                ScalarLoads<4, 32, 2>, ScalarLoads<8, 32, 2>>;
+  using ManyColumnsOfDoubles =
+      ShapeList<VectorLoads<1, 2, 2>, VectorLoads<1, 4, 2>,  //
+                ScalarLoads<1, 6, 1>, ScalarLoads<1, 8, 1>, ScalarLoads<1, 12, 1>,
+                ScalarLoads<1, 16, 1>, ScalarLoads<2, 12, 1>, ScalarLoads<2, 16, 1>,
+                ScalarLoads<4, 12, 1>, ScalarLoads<4, 16, 1>, ScalarLoads<8, 12, 1>,
+                ScalarLoads<8, 16, 1>>;
+  using ManyColumnsHeld = std::conditional_t<
+      sizeof(T) == 8, ManyColumnsOfDoubles,
+      std::conditional_t<
+          is_full_precision<V>, ManyColumnsOfFloats,
+          std::conditional_t<output_is_wider<V>, ManyWidenedColumns, ManyColumnsOfHalfs>>>;
+  using ManyLongColumns = std::conditional_t<
+      sizeof(T) == 8, ShapeList<>,
+      std::conditional_t<is_full_precision<V>,
+                         ShapeList<Shape<16, 32, 24, 2, AccessMode::vectors_across_rows>>,
+                         ShapeList<Shape<8, 32, 16, 2, AccessMode::vectors_across_rows, 3>>>>;
+  /// Floats leave room for as many teams as a multiprocessor can have, so that a few thousand teams
+  /// run at one time.
+  using LastReducedColumns = Shape<1, 32, 16, 2, AccessMode::vectors_across_rows,
+                                   is_full_precision<V> ? 32 : teams_beside(32, 1)>;
+  /// The last shape of an access mode also serves longer rows, tile after tile. It isn't the
+  /// largest shape (measured on an H200).
+  using ManyReducedColumns = std::conditional_t<
+      sizeof(T) == 8, ShapeList<ScalarLoads<1, 6, 1>, ScalarLoads<1, 8, 1>, ScalarLoads<1, 12, 1>>,
+      ShapeList<VectorLoads<1, 2, 4>, VectorLoads<1, 4, 4>, VectorLoads<1, 8, 4>,
+                VectorLoads<1, 12, 4>, VectorLoads<1, 16, 4>, VectorLoads<1, 24, 2>,
+                LastReducedColumns,  //
+                ScalarLoads<1, 12, 2>, ScalarLoads<1, 24, 2>, ScalarLoads<1, 16, 2>>>;
+  /// Each lane has several slots, whose loads are neighbours. Otherwise most cache lines of rows at
+  /// odd addresses would be read by two vectors. Doubles have no registers left for that. Half
+  /// types take more computation per byte, so that they need more lanes.
+  using SplitColumn = std::conditional_t<is_full_precision<V> && sizeof(T) == 4,
+                                         ShapeList<Shape<16, 32, 24, 1, AccessMode::scalar, 1, 4>>,
+                                         ShapeList<Strided<16, 16, 2>>>;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

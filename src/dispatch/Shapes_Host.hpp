@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_DISPATCH_SHAPES_HOST_HPP
+#define KOKKOSSOFTMAX_SRC_DISPATCH_SHAPES_HOST_HPP
+
+/// \file
+/// The shapes for hosts.
+
+#include <dispatch/Shapes_Units.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// For float and double on hosts, where the tests run the GPU schedules with teams of one thread.
+/// The shapes are as small as possible while they still cover all of the code, because every item
+/// is unrolled.
+template <class V>
+struct HostShapes {
+  static constexpr int wide = widest<typename V::X>;
+  using Guarded = Shape<1, 1, 16 / wide, wide, AccessMode::guarded_vectors>;
+  using Scalar = Shape<1, 1, 16, 1, AccessMode::scalar>;
+  template <int columns>
+  using DenseRows = Shape<1, 1, columns / wide, wide, AccessMode::dense_rows, 0, wide>;
+  using Packed = ShapeList<DenseRows<16>, DenseRows<64>>;  // in registers; in scratch memory
+  using Subgroup = ShapeList<Guarded, Scalar>;
+  using FusedRegisters = ShapeList<Guarded, Scalar>;
+  using SubgroupFew = ShapeList<>;
+  using FusedRegistersFew = ShapeList<>;
+  using FusedScratch = ShapeList<Shape<1, 1, 2, wide, AccessMode::guarded_vectors>,
+                                 Shape<1, 1, 4, 1, AccessMode::scalar>>;
+  using Online = FusedScratch;
+  using ReducedOnline = Online;
+  using ReducedSubgroup = Subgroup;
+  /// Segments are whole cache lines.
+  using Line = Shape<1, 1, 128 / sizeof(typename V::X), 1, AccessMode::scalar>;
+  using SplitOnce = ShapeList<Shape<1, 1, 8, wide, AccessMode::guarded_vectors>, Line>;
+  using Split = FusedScratch;
+  using SplitOnline = FusedScratch;
+  using ReducedSplitOnline = SplitOnline;
+  using ColumnHeld = ShapeList<Scalar>;
+  using LongColumn = ShapeList<Shape<1, 1, 4, 1, AccessMode::scalar>>;
+  using ReducedColumn = LongColumn;
+  using ManyColumnsHeld = ShapeList<Shape<1, 1, 16, 2, AccessMode::vectors_across_rows>,
+                                    Shape<1, 1, 16, 1, AccessMode::scalar, 0, 2>>;
+  using ManyLongColumns = ShapeList<Shape<1, 1, 4, 2, AccessMode::vectors_across_rows>,
+                                    Shape<1, 1, 4, 1, AccessMode::scalar, 0, 2>>;
+  using ManyReducedColumns = ManyLongColumns;
+  using SplitColumn = LongColumn;
+  using Cluster = ShapeList<>;
+};
+
+/// For half types on hosts, which are computed by the algorithm `host` alone.
+struct NoShapes {
+  using SubgroupFew = ShapeList<>;
+  using FusedRegistersFew = ShapeList<>;
+  using Packed = ShapeList<>;
+  using Subgroup = ShapeList<>;
+  using FusedRegisters = ShapeList<>;
+  using FusedScratch = ShapeList<>;
+  using Online = ShapeList<>;
+  using ReducedOnline = ShapeList<>;
+  using ReducedSubgroup = ShapeList<>;
+  using SplitOnce = ShapeList<>;
+  using Split = ShapeList<>;
+  using SplitOnline = ShapeList<>;
+  using ReducedSplitOnline = ShapeList<>;
+  using ColumnHeld = ShapeList<>;
+  using LongColumn = ShapeList<>;
+  using ReducedColumn = ShapeList<>;
+  using ManyColumnsHeld = ShapeList<>;
+  using ManyLongColumns = ShapeList<>;
+  using ManyReducedColumns = ShapeList<>;
+  using SplitColumn = ShapeList<>;
+  using Cluster = ShapeList<>;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_DISPATCH_SHAPES_REGISTERS_HPP
+#define KOKKOSSOFTMAX_SRC_DISPATCH_SHAPES_REGISTERS_HPP
+
+/// \file
+/// The shapes of `packed`, `subgroup` and `fused_registers` for GPUs: rows that one team holds in
+/// registers (or, in `packed`, several rows in its scratch memory).
+
+#include <dispatch/Shapes_Units.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+template <class V>
+struct RegisterShapes : ShapeUnits<V> {
+  using Units = ShapeUnits<V>;
+  using typename Units::T;
+  using Units::chunks;
+  using Units::items_per_chunk;
+  using Units::wide;
+
+  template <int lanes, int items, int rows>
+  using Guarded =
+      Shape<128 / lanes, lanes, chunks(items), wide, AccessMode::guarded_vectors, 0, rows>;
+  template <int lanes, int items, int rows = 1>
+  using Scalar = Shape<128 / lanes, lanes, items, 1, AccessMode::scalar, 0, rows>;
+  /// For contiguous rows at any address. Doubles are loaded one by one: such a load is half as wide
+  /// as the widest one and fast enough, and peeled entries would cost registers. If there are few
+  /// lanes, they can hold the peeled entries of narrower chunks only.
+  static constexpr int any_alignment_width(int lanes) {
+    return lanes < 2 * (wide - 1) ? wide / 2 : wide;
+  }
+  /// The number of teams for which there are enough registers in spite of the peeled entries: 72
+  /// per lane for 8 items, 64 for 6.
+  static constexpr int any_alignment_teams(int items) {
+    return items == 8 ? 7 : items == 6 ? 8 : 0;
+  }
+  template <int lanes, int items>
+  using AnyAlignment = std::conditional_t<
+      sizeof(T) == 8, Scalar<lanes, items * wide>,
+      Shape<128 / lanes, lanes, chunks(items) * wide / any_alignment_width(lanes),
+            any_alignment_width(lanes), AccessMode::peeled_vectors, any_alignment_teams(items)>>;
+  /// The number of teams leaves enough registers for a lane's row. While rows are held in
+  /// registers, there is a shape for every few columns, because slots without an entry cost as much
+  /// as the others.
+  template <int items, int teams = 6>
+  using DenseRows = Shape<2, 32, items, wide, AccessMode::dense_rows, teams>;
+  using Packed = std::conditional_t<
+      !is_full_precision<V>, ShapeList<>,
+      std::conditional_t<sizeof(T) == 8,
+                         ShapeList<DenseRows<3, 16>, DenseRows<4, 14>, DenseRows<5, 14>,
+                                   DenseRows<7, 11>, DenseRows<8, 10>, DenseRows<10, 9>,
+                                   DenseRows<12>, DenseRows<16>, DenseRows<20>>,
+                         ShapeList<DenseRows<3, 16>, DenseRows<4, 16>, DenseRows<5, 14>,
+                                   DenseRows<6, 12>, DenseRows<8, 11>, DenseRows<9, 9>,
+                                   DenseRows<10, 9>, DenseRows<12>, DenseRows<16>>>>;
+  using ShortRows =
+      ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
+                Guarded<8, 4, 1>, Guarded<16, 3, 1>, Guarded<16, 4, 1>, Guarded<32, 3, 1>,
+                Guarded<32, 4, 1>, Guarded<32, 8, 1>,                                //
+                Scalar<1, 2, 4>, Scalar<1, 3, 4>, Scalar<1, 4, 2>, Scalar<1, 6, 2>,  //
+                Scalar<1, 8, 1>, Scalar<2, 8, 1>, Scalar<4, 8, 1>, Scalar<8, 8, 1>>;
+  /// For short rows of odd length. Loads of one entry by many lanes are fast if few lanes have
+  /// nothing to load. They are then faster than a few chunks with peeled entries.
+  using AnyAlignmentShortRows =
+      ShapeList<Scalar<8, 10>, Scalar<8, 12>, AnyAlignment<8, 4>, Scalar<16, 10>, Scalar<16, 12>,
+                Scalar<16, 16>, Scalar<32, 10>, Scalar<32, 12>, Scalar<32, 14>, Scalar<32, 16>,
+                AnyAlignment<32, 6>, AnyAlignment<32, 8>>;
+  /// For half types, whose entries are too small for loads of one entry.
+  using AnyAlignmentShortHalfRows =
+      ShapeList<AnyAlignment<8, 4>, AnyAlignment<16, 3>, AnyAlignment<16, 4>, AnyAlignment<32, 3>,
+                AnyAlignment<32, 4>, AnyAlignment<32, 6>, AnyAlignment<32, 8>, Scalar<32, 4>,
+                Scalar<32, 8>, Scalar<32, 16>>;
+  /// For double, some shapes for any alignment are scalar ones, and rounding up makes some shapes
+  /// equal. Each shape is taken once.
+  using Subgroup = decltype(
+      ShapeList<>{} + ShortRows{} +
+      std::conditional_t<is_full_precision<V>, AnyAlignmentShortRows, AnyAlignmentShortHalfRows>{});
+
+  /// For few rows, which have the device for themselves: as many lanes as possible, so that each
+  /// lane has little to do.
+  template <AccessMode access, int warps, int items>
+  using FewRows = Shape<warps, 32, access == AccessMode::scalar ? items * wide : chunks(items),
+                        access == AccessMode::scalar ? 1 : wide, access, 1>;
+  static constexpr AccessMode any_alignment_access =
+      sizeof(T) == 8 ? AccessMode::scalar : AccessMode::peeled_vectors;
+  template <AccessMode access>
+  using FewRowsSubgroups = ShapeList<FewRows<access, 1, 1>>;
+  template <AccessMode access>
+  using FewRowsTeams = decltype(ShapeList<>{} +
+                                ShapeList<FewRows<access, 4, 1>, FewRows<access, 4, 2>,
+                                          FewRows<access, 8, 2>, FewRows<access, 16, 2>>{});
+  template <class List>
+  using UnlessWidening = std::conditional_t<output_is_wider<V>, ShapeList<>, List>;
+  using SubgroupFew = UnlessWidening<decltype(FewRowsSubgroups<AccessMode::guarded_vectors>{} +
+                                              FewRowsSubgroups<any_alignment_access>{})>;
+  using FusedRegistersFew = UnlessWidening<decltype(FewRowsTeams<AccessMode::guarded_vectors>{} +
+                                                    FewRowsTeams<any_alignment_access>{})>;
+
+  /// The number of threads per multiprocessor that leaves a lane the registers that it needs for
+  /// `items` chunks. More threads would hide more latency, but spilled registers cost more than
+  /// that gains.
+  static constexpr int resident_threads(int items, AccessMode access) {
+    if (access == AccessMode::scalar) return items <= 4 ? 1024 : items <= 6 ? 896 : 768;
+    if (items <= 4) return 1280;
+    if (items == 5) return 1152;
+    if (items > 8) return 768;
+    return items == 6 || (access == AccessMode::guarded_vectors && sizeof(T) == 4) ? 1024 : 896;
+  }
+  static constexpr int resident_teams(int warps, int items, AccessMode access) {
+    return warps == 16 ? 2 : resident_threads(items, access) / (32 * warps);
+  }
+  /// A shape for one row per team. `items` counts units of 16 bytes per lane, whatever the width of
+  /// a load is.
+  template <AccessMode access, int warps, int items>
+  using Row = Shape<warps, 32, access == AccessMode::scalar ? items * wide : chunks(items),
+                    access == AccessMode::scalar ? 1 : wide, access,
+                    resident_teams(warps, chunks(items) * items_per_chunk, access)>;
+  template <AccessMode access>
+  using WholeItemRows = decltype(
+      ShapeList<Row<access, 2, 4>, Row<access, 2, 5>, Row<access, 2, 6>, Row<access, 2, 7>,
+                Row<access, 2, 8>, Row<access, 4, 5>, Row<access, 4, 6>, Row<access, 4, 7>,
+                Row<access, 4, 8>>{} +
+      std::conditional_t<sizeof(T) == 8, ShapeList<Row<access, 4, 9>>, ShapeList<>>{} +
+      ShapeList<Row<access, 8, 5>, Row<access, 8, 6>, Row<access, 8, 7>, Row<access, 8, 8>,  //
+                Row<access, 16, 5>, Row<access, 16, 6>, Row<access, 16, 7>, Row<access, 16, 8>>{});
+  template <AccessMode access>
+  using WideningRows =
+      ShapeList<Row<access, 2, 4>, Row<access, 2, 6>, Row<access, 2, 8>, Row<access, 4, 6>,
+                Row<access, 4, 8>, Row<access, 8, 5>, Row<access, 8, 6>, Row<access, 8, 8>,
+                Row<access, 16, 6>, Row<access, 16, 8>>;
+  /// If a chunk takes two items, there are fewer numbers of chunks to choose from, but more team
+  /// sizes.
+  template <AccessMode access>
+  using HalfRows =
+      ShapeList<Row<access, 2, 4>, Row<access, 2, 6>, Row<access, 2, 8>, Row<access, 2, 10>,
+                Row<access, 3, 8>, Row<access, 4, 8>, Row<access, 4, 10>, Row<access, 6, 8>,
+                Row<access, 8, 8>, Row<access, 8, 10>, Row<access, 12, 8>, Row<access, 14, 8>,
+                Row<access, 16, 8>>;
+  template <AccessMode access>
+  using Rows = std::conditional_t<
+      output_is_wider<V>, WideningRows<access>,
+      std::conditional_t<items_per_chunk == 1, WholeItemRows<access>, HalfRows<access>>>;
+  /// Not for half types, which are as fast or faster with guards: without guards, the compiler
+  /// takes all registers.
+  using ExactRows = std::conditional_t<
+      is_full_precision<V>,
+      ShapeList<Row<AccessMode::full_tile, 2, 4>, Row<AccessMode::full_tile, 2, 8>,
+                Row<AccessMode::full_tile, 4, 8>, Row<AccessMode::full_tile, 8, 8>,
+                Row<AccessMode::full_tile, 16, 8>>,
+      ShapeList<>>;
+  using FusedRegisters =
+      std::conditional_t<sizeof(T) == 8, decltype(ExactRows{} + Rows<AccessMode::scalar>{}),
+                         decltype(ExactRows{} + Rows<AccessMode::guarded_vectors>{} +
+                                  Rows<AccessMode::peeled_vectors>{})>;
+
+  // ---- For logsumexp, which reads rows and writes almost nothing, so that the number of
+  // instructions matters.
+
+  /// Rows of doubles in few lanes: the instructions that a row takes besides its exponentials are
+  /// shared by more exponentials per lane. The number of teams leaves enough registers for that.
+  static constexpr int lse_dense_teams(int entries) {
+    return entries > 16 ? 5 : entries == 16 ? 6 : 7;
+  }
+  template <int lanes, int items>
+  using LseDense = Shape<128 / lanes, lanes, items, wide, AccessMode::guarded_vectors,
+                         lse_dense_teams(items* wide)>;
+  template <int lanes, int entries>
+  using LseDenseAnyAlignment =
+      Shape<128 / lanes, lanes, entries, 1, AccessMode::scalar, lse_dense_teams(entries)>;
+  using ReducedSubgroup = std::conditional_t<
+      sizeof(T) == 8,
+      ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
+                LseDense<4, 8>, LseDense<8, 6>, LseDense<8, 8>, LseDense<16, 6>, LseDense<16, 8>,
+                LseDense<32, 6>, LseDense<32, 8>,  //
+                Scalar<1, 2, 4>, Scalar<1, 3, 4>, Scalar<1, 4, 2>, Scalar<1, 6, 2>, Scalar<1, 8, 1>,
+                Scalar<2, 8, 1>, Scalar<4, 8, 1>, Scalar<8, 8, 1>,  //
+                LseDenseAnyAlignment<8, 12>, LseDenseAnyAlignment<8, 16>,
+                LseDenseAnyAlignment<16, 12>, LseDenseAnyAlignment<16, 16>,
+                LseDenseAnyAlignment<32, 10>, LseDenseAnyAlignment<32, 12>,
+                LseDenseAnyAlignment<32, 14>, LseDenseAnyAlignment<32, 16>,
+                LseDenseAnyAlignment<32, 20>, LseDenseAnyAlignment<32, 26>>,
+      Subgroup>;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
