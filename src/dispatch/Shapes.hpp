@@ -20,10 +20,18 @@ namespace KokkosSoftmax::Impl {
 template <class Exec, class V>
 struct Shapes : RegisterShapes<V>, LongRowShapes<Exec, V>, ColumnShapes<V> {};
 
+/// Whether hosts have schedules besides that of the algorithm `host`. Only builds with tests or
+/// benchmarks need them (KokkosSoftmax_HOST_GPU_SCHEDULES).
+#if defined(KOKKOSSOFTMAX_NO_GPU_SCHEDULES_ON_HOSTS)
+inline constexpr bool hosts_have_gpu_schedules = false;
+#else
+inline constexpr bool hosts_have_gpu_schedules = true;
+#endif
+
 template <class Exec, class V>
-using ShapesOf =
-    std::conditional_t<!is_host_space<Exec>, Shapes<Exec, V>,
-                       std::conditional_t<is_full_precision<V>, HostShapes<V>, NoShapes>>;
+using ShapesOf = std::conditional_t<
+    !is_host_space<Exec>, Shapes<Exec, V>,
+    std::conditional_t<hosts_have_gpu_schedules && is_full_precision<V>, HostShapes<V>, NoShapes>>;
 
 }  // namespace KokkosSoftmax::Impl
 

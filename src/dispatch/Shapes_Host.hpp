@@ -47,7 +47,8 @@ struct HostShapes {
   using Cluster = ShapeList<>;
 };
 
-/// For half types on hosts, which are computed by the algorithm `host` alone.
+/// For hosts that have the algorithm `host` alone: half types, and all types in libraries without
+/// tests.
 struct NoShapes {
   using SubgroupFew = ShapeList<>;
   using FusedRegistersFew = ShapeList<>;

@@ -6,6 +6,7 @@
 #include <KokkosSoftmax.hpp>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 #if defined(CALL_WITH_FLOATS)
 using Value = float;
@@ -16,6 +17,24 @@ using Value = double;
 namespace {
 
 bool is_half(Value v) { return std::abs(v - Value(0.5)) < Value(1e-12); }
+
+/// A library without tests has the algorithm `host` alone on hosts.
+int force_gpu_algorithm_on_host() {
+  double numbers[2] = {0, 0};
+  const int64_t extent = 2;
+  const kokkossoftmax_tensor tensor{numbers, KOKKOSSOFTMAX_DOUBLE, 1, &extent, nullptr};
+  kokkossoftmax_options options;
+  kokkossoftmax_options_init(&options);
+  options.algorithm = KOKKOSSOFTMAX_ALGORITHM_ONLINE;
+  const int status = kokkossoftmax_apply(KOKKOSSOFTMAX_SOFTMAX, KOKKOSSOFTMAX_HOST, nullptr,
+                                         &tensor, &tensor, &options);
+  if (status != KOKKOSSOFTMAX_INVALID_ARGUMENT ||
+      std::strstr(kokkossoftmax_last_error(), "algorithm = online can't serve") == nullptr) {
+    std::printf("online on a host gives status %d\n", status);
+    return 1;
+  }
+  return 0;
+}
 
 int call_both() {
   const Kokkos::View<Value**> x("x", 3, 2), y("y", 3, 2);
@@ -41,5 +60,5 @@ int call_both() {
 
 int main(int argc, char* argv[]) {
   const Kokkos::ScopeGuard guard(argc, argv);
-  return call_both();
+  return call_both() + force_gpu_algorithm_on_host();
 }
