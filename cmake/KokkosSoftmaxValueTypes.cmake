@@ -2,10 +2,11 @@
 #
 # The pairs of value types of x and y: the one table of them. The option KokkosSoftmax_VALUE_TYPES says which the
 # library is built for. Sets, for src/:
-#   KOKKOSSOFTMAX_VALUE_TYPES   their names
+#   KOKKOSSOFTMAX_ALL_VALUE_TYPES   the names of all pairs
+#   KOKKOSSOFTMAX_VALUE_TYPES       the names of the pairs that the library is built for
 #   KOKKOSSOFTMAX_X_<name>, KOKKOSSOFTMAX_Y_<name>   the types
-#   KOKKOSSOFTMAX_IF_<name>     the condition of the preprocessor that the pair differs from the others: without a GPU
-#                               Kokkos' half types are float
+#   KOKKOSSOFTMAX_IF_<name>         the condition of the preprocessor that the pair differs from the others: without a GPU
+#                                   Kokkos' half types are float
 # and generates impl/KokkosSoftmax_CompiledTypes.hpp.
 
 set(_kokkossoftmax_half "Kokkos::Experimental::half_t")
@@ -19,17 +20,17 @@ set(_kokkossoftmax_value_types
   "bhalf|${_kokkossoftmax_bhalf}|${_kokkossoftmax_bhalf}|float|!KOKKOS_BHALF_T_IS_FLOAT"
   "bhalf_float|${_kokkossoftmax_bhalf}|float|float|!KOKKOS_BHALF_T_IS_FLOAT")
 
-set(_kokkossoftmax_all "")
+set(KOKKOSSOFTMAX_ALL_VALUE_TYPES "")
 foreach(row IN LISTS _kokkossoftmax_value_types)
   string(REGEX REPLACE "\\|.*" "" name "${row}")
-  list(APPEND _kokkossoftmax_all ${name})
+  list(APPEND KOKKOSSOFTMAX_ALL_VALUE_TYPES ${name})
 endforeach()
-set(KokkosSoftmax_VALUE_TYPES "${_kokkossoftmax_all}" CACHE STRING
-  "Pairs of value types of x and y to build the library for (${_kokkossoftmax_all})")
+set(KokkosSoftmax_VALUE_TYPES "${KOKKOSSOFTMAX_ALL_VALUE_TYPES}" CACHE STRING
+  "Pairs of value types of x and y to build the library for (${KOKKOSSOFTMAX_ALL_VALUE_TYPES})")
 
 foreach(name IN LISTS KokkosSoftmax_VALUE_TYPES)
-  if(NOT name IN_LIST _kokkossoftmax_all)
-    list(JOIN _kokkossoftmax_all ", " _kokkossoftmax_all_text)
+  if(NOT name IN_LIST KOKKOSSOFTMAX_ALL_VALUE_TYPES)
+    list(JOIN KOKKOSSOFTMAX_ALL_VALUE_TYPES ", " _kokkossoftmax_all_text)
     message(FATAL_ERROR "KokkosSoftmax_VALUE_TYPES has \"${name}\", which is no pair of value types (they are "
       "${_kokkossoftmax_all_text}): give some of them, separated by semicolons.")
   endif()
@@ -38,7 +39,7 @@ if(KokkosSoftmax_VALUE_TYPES STREQUAL "")
   message(FATAL_ERROR "KokkosSoftmax_VALUE_TYPES is empty (the library would have no kernel): give float, double or both.")
 endif()
 foreach(part TESTS PERF_TESTS)
-  foreach(name IN LISTS _kokkossoftmax_all)
+  foreach(name IN LISTS KOKKOSSOFTMAX_ALL_VALUE_TYPES)
     if(KokkosSoftmax_ENABLE_${part} AND NOT name IN_LIST KokkosSoftmax_VALUE_TYPES)
       message(FATAL_ERROR "KokkosSoftmax_ENABLE_${part} is ON without the value types ${name} in KokkosSoftmax_VALUE_TYPES "
         "(these programs call all of them): switch it OFF, or build for all value types.")

@@ -2,6 +2,8 @@
 #ifndef KOKKOSSOFTMAX_OPTIONS_HPP
 #define KOKKOSSOFTMAX_OPTIONS_HPP
 
+#include <cstddef>
+#include <iterator>
 #include <string_view>
 
 /// \file
@@ -44,39 +46,41 @@ enum class Algorithm {
   host           ///< host execution spaces: rows are distributed over threads, wide rows are split
 };
 
+/// \cond
+namespace Impl {
+
+struct AlgorithmName {
+  Algorithm algorithm;
+  std::string_view name;
+};
+
+/// The table of the algorithms, in the order of their values.
+/// cmake/KokkosSoftmaxEnumerations.cmake checks that it and the C interface have all of them.
+inline constexpr AlgorithmName algorithm_table[] = {{Algorithm::automatic, "automatic"},
+                                                    {Algorithm::packed, "packed"},
+                                                    {Algorithm::subgroup, "subgroup"},
+                                                    {Algorithm::fused_registers, "fused_registers"},
+                                                    {Algorithm::fused_scratch, "fused_scratch"},
+                                                    {Algorithm::online, "online"},
+                                                    {Algorithm::split, "split"},
+                                                    {Algorithm::split_online, "split_online"},
+                                                    {Algorithm::cluster, "cluster"},
+                                                    {Algorithm::column, "column"},
+                                                    {Algorithm::split_column, "split_column"},
+                                                    {Algorithm::host, "host"}};
+inline constexpr Algorithm last_algorithm = std::end(algorithm_table)[-1].algorithm;
+
+}  // namespace Impl
+/// \endcond
+
 /// Returns the name of an algorithm as it appears in kernel labels and messages.
 ///
 /// \param algorithm  any value
 /// \return the enumerator's name, for example "fused_registers"; "unknown" if the value is not an
 ///         enumerator
 constexpr std::string_view to_string(Algorithm algorithm) {
-  switch (algorithm) {
-    case Algorithm::automatic:
-      return "automatic";
-    case Algorithm::packed:
-      return "packed";
-    case Algorithm::subgroup:
-      return "subgroup";
-    case Algorithm::fused_registers:
-      return "fused_registers";
-    case Algorithm::fused_scratch:
-      return "fused_scratch";
-    case Algorithm::online:
-      return "online";
-    case Algorithm::split:
-      return "split";
-    case Algorithm::split_online:
-      return "split_online";
-    case Algorithm::cluster:
-      return "cluster";
-    case Algorithm::column:
-      return "column";
-    case Algorithm::split_column:
-      return "split_column";
-    case Algorithm::host:
-      return "host";
-  }
-  return "unknown";
+  const auto place = static_cast<std::size_t>(algorithm);
+  return place < std::size(Impl::algorithm_table) ? Impl::algorithm_table[place].name : "unknown";
 }
 
 /// Options of every function of the library. Options is an aggregate, so a call can name the

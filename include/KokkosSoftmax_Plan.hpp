@@ -55,12 +55,7 @@ class Plan {
   /// \throws std::invalid_argument  if a View differs from that of the plan (the message says in
   ///           what), or if x and y overlap. Nothing has been written then
   void execute(const X& x, const Y& y) const {
-    if constexpr (one_value_per_row)
-      execute_as<Impl::Operation::logsumexp>(x, y);
-    else if (m_operation == Impl::Operation::softmax)
-      execute_as<Impl::Operation::softmax>(x, y);
-    else
-      execute_as<Impl::Operation::log_softmax>(x, y);
+    with_operation([&](auto operation) { execute_as<operation.value>(x, y); });
   }
 
   /// Describes the plan in one line for human readers. The format can change between versions.
@@ -68,12 +63,9 @@ class Plan {
   /// \return the function, the shape, the schedule, and whether the rule or a line of a tuning
   ///         table chose it (see docs/tuning.md)
   std::string describe() const {
-    if constexpr (one_value_per_row)
-      return describe_as<Impl::Operation::logsumexp>();
-    else if (m_operation == Impl::Operation::softmax)
-      return describe_as<Impl::Operation::softmax>();
-    else
-      return describe_as<Impl::Operation::log_softmax>();
+    std::string text;
+    with_operation([&](auto operation) { text = describe_as<operation.value>(); });
+    return text;
   }
 
  private:
@@ -88,6 +80,16 @@ class Plan {
                                         Impl::strided_array(y), options)),
         m_x(x),
         m_y(y) {}
+
+  /// Calls function with the operation as an integral constant. It is called only with operations
+  /// whose output has the rank of Y.
+  template <class Function>
+  void with_operation(const Function& function) const {
+    Impl::with_operation(m_operation, [&](auto operation) {
+      if constexpr (Impl::one_value_per_row(operation.value) == one_value_per_row)
+        function(operation);
+    });
+  }
 
   bool writes_something() const { return Impl::writes_something(m_operation, m_problem); }
 

@@ -3,6 +3,8 @@
 // The effects of a call on the caller's execution space. Its kernels run there and nowhere else,
 // with the labels of the project, without fences and, after the first call, without allocations.
 
+#include <stdexcept>
+#include <support/Algorithms.hpp>
 #include <support/Check.hpp>
 #include <support/Devices.hpp>
 #include <support/Instances.hpp>
@@ -101,31 +103,55 @@ TYPED_TEST(Instances, NoFenceNoAllocationNoCopy) {
       });
 }
 
+struct ForcedCall {
+  Extents extents;
+  int axis;
+};
+
+/// Calls that an algorithm must serve. None for `split`, which refuses logsumexp, and for `host`,
+/// which the other tests of this file run.
+std::vector<ForcedCall> calls_that_force(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::packed:
+    case Algorithm::subgroup:
+      return {{{5000, 15}, 1}};
+    case Algorithm::fused_registers:
+      return {{{127, 15}, 1}};
+    case Algorithm::fused_scratch:
+      return {{{127, 1025}, 1}};
+    case Algorithm::online:
+      return {{{3, 32769}, 1}};
+    case Algorithm::split_online:
+      return {{{3, 100003}, 1}};
+    case Algorithm::cluster:
+      return {{{3, 100003}, 1}, {{3, 100000}, 1}};
+    case Algorithm::column:
+    case Algorithm::split_column:
+      return {{{1025, 127}, 0}};
+    case Algorithm::split:
+    case Algorithm::host:
+    case Algorithm::automatic:
+      return {};
+  }
+  throw std::logic_error("no such algorithm");
+}
+
 // A call is one kernel, that of the forced algorithm, with the label of docs/tools.md.
 TYPED_TEST(Instances, ForcedAlgorithmIsOneKernel) {
-  const struct {
-    Algorithm algorithm;
-    Extents extents;
-    int axis;
-  } calls[] = {
-      {Algorithm::packed, {5000, 15}, 1},         {Algorithm::split_online, {3, 100003}, 1},
-      {Algorithm::subgroup, {5000, 15}, 1},       {Algorithm::fused_registers, {127, 15}, 1},
-      {Algorithm::fused_scratch, {127, 1025}, 1}, {Algorithm::online, {3, 32769}, 1},
-      {Algorithm::cluster, {3, 100003}, 1},       {Algorithm::cluster, {3, 100000}, 1},
-      {Algorithm::column, {1025, 127}, 0},        {Algorithm::split_column, {1025, 127}, 0}};
-  for (const auto& c : calls)
-    for (const Function function : all_functions) {
-      if (c.algorithm == Algorithm::cluster &&
-          (!has_clusters(typename TypeParam::exec{}) || function == Function::logsumexp))
-        continue;  // cluster refuses these calls, see Test_Algorithms
-      const Options options{.axis = c.axis, .algorithm = c.algorithm};
-      const Events events =
-          TestFixture::second_call(typename TypeParam::exec{}, function, c.extents, options);
-      ASSERT_EQ(events.kernels.size(), 1u) << to_string(c.algorithm);
-      EXPECT_EQ(events.kernels[0].label, std::string("KokkosSoftmax::") + to_string(function) +
-                                             "[" + std::string(to_string(c.algorithm)) + "]");
-      TestFixture::expect_undisturbed(events);
-    }
+  for (const Algorithm algorithm : all_algorithms)
+    for (const auto& [extents, axis] : calls_that_force(algorithm))
+      for (const Function function : all_functions) {
+        if (algorithm == Algorithm::cluster &&
+            (!has_clusters(typename TypeParam::exec{}) || function == Function::logsumexp))
+          continue;  // cluster refuses these calls, see Test_Algorithms
+        const Options options{.axis = axis, .algorithm = algorithm};
+        const Events events =
+            TestFixture::second_call(typename TypeParam::exec{}, function, extents, options);
+        ASSERT_EQ(events.kernels.size(), 1u) << to_string(algorithm);
+        EXPECT_EQ(events.kernels[0].label, std::string("KokkosSoftmax::") + to_string(function) +
+                                               "[" + std::string(to_string(algorithm)) + "]");
+        TestFixture::expect_undisturbed(events);
+      }
 }
 
 TYPED_TEST(Instances, NothingRunsForEmptyOperands) {

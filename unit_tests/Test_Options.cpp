@@ -6,7 +6,10 @@
 #include <gtest/gtest.h>
 
 #include <KokkosSoftmax_Options.hpp>
+#include <iterator>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -23,18 +26,22 @@ TEST(Options, Defaults) {
 }
 
 TEST(Options, AlgorithmNames) {
-  EXPECT_EQ(to_string(Algorithm::automatic), "automatic");
-  EXPECT_EQ(to_string(Algorithm::packed), "packed");
-  EXPECT_EQ(to_string(Algorithm::subgroup), "subgroup");
-  EXPECT_EQ(to_string(Algorithm::fused_registers), "fused_registers");
-  EXPECT_EQ(to_string(Algorithm::fused_scratch), "fused_scratch");
-  EXPECT_EQ(to_string(Algorithm::online), "online");
-  EXPECT_EQ(to_string(Algorithm::split), "split");
-  EXPECT_EQ(to_string(Algorithm::split_online), "split_online");
-  EXPECT_EQ(to_string(Algorithm::cluster), "cluster");
-  EXPECT_EQ(to_string(Algorithm::column), "column");
-  EXPECT_EQ(to_string(Algorithm::split_column), "split_column");
-  EXPECT_EQ(to_string(Algorithm::host), "host");
+  const std::pair<Algorithm, std::string_view> names[] = {
+      {Algorithm::automatic, "automatic"},
+      {Algorithm::packed, "packed"},
+      {Algorithm::subgroup, "subgroup"},
+      {Algorithm::fused_registers, "fused_registers"},
+      {Algorithm::fused_scratch, "fused_scratch"},
+      {Algorithm::online, "online"},
+      {Algorithm::split, "split"},
+      {Algorithm::split_online, "split_online"},
+      {Algorithm::cluster, "cluster"},
+      {Algorithm::column, "column"},
+      {Algorithm::split_column, "split_column"},
+      {Algorithm::host, "host"}};
+  ASSERT_EQ(std::size(names), std::size(KokkosSoftmax::Impl::algorithm_table));
+  for (const auto& [algorithm, name] : names) EXPECT_EQ(to_string(algorithm), name);
+  EXPECT_EQ(to_string(static_cast<Algorithm>(std::size(names))), "unknown");
 }
 
 }  // namespace

@@ -109,16 +109,16 @@ void check_scale(Operation operation, double scale) {
 template <class X, class Y>
 void check_extents(Operation operation, const StridedArray<X>& x, const char* y_name,
                    const StridedArray<Y>& y, int axis) {
-  const bool one_value_per_row = operation == Operation::logsumexp;
-  bool same = y.rank == x.rank - (one_value_per_row ? 1 : 0);
+  const bool without_axis = one_value_per_row(operation);
+  bool same = y.rank == x.rank - (without_axis ? 1 : 0);
   for (int d = 0, e = 0; same && d < x.rank; ++d) {
-    if (one_value_per_row && d == axis) continue;
+    if (without_axis && d == axis) continue;
     same = x.extents[d] == y.extents[e++];
   }
   if (!same)
     throw_invalid(operation, "the extents ", extents_of(y), " of ", y_name, " don't fit x ",
                   extents_of(x), " with axis = ", axis, ": give ", y_name,
-                  one_value_per_row ? " the extents of x without that axis" : " the extents of x");
+                  without_axis ? " the extents of x without that axis" : " the extents of x");
 }
 
 /// Checks that the extents and strides are valid: the elements lie forward from the first one, and
@@ -157,7 +157,7 @@ void check_size(Operation operation, const char* name, const StridedArray<T>& ar
 
 template <class Tx, class Ty>
 void check_overlap(Operation operation, const char* y_name, const RowProblem<Tx, Ty>& problem) {
-  const bool same_view = operation != Operation::logsumexp && in_place(problem);
+  const bool same_view = !one_value_per_row(operation) && in_place(problem);
   if (problem.columns == 0 || same_view || !overlap(problem)) return;
   throw_invalid(operation, "x at ", static_cast<const void*>(problem.x), " and ", y_name, " at ",
                 static_cast<const void*>(problem.y),
@@ -167,7 +167,7 @@ void check_overlap(Operation operation, const char* y_name, const RowProblem<Tx,
 
 template <class Tx, class Ty>
 bool writes_something(Operation operation, const RowProblem<Tx, Ty>& problem) {
-  return problem.rows > 0 && (problem.columns > 0 || operation == Operation::logsumexp);
+  return problem.rows > 0 && (problem.columns > 0 || one_value_per_row(operation));
 }
 
 /// Checks the values of the arguments and returns the problem in the form rows x columns.

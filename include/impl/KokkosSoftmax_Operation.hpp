@@ -6,21 +6,44 @@
 /// The operations on a row. This header does not include Kokkos, for sources that name operations
 /// but launch nothing.
 
+#include <cstddef>
+#include <iterator>
+#include <type_traits>
+
 namespace KokkosSoftmax::Impl {
 
 enum class Operation { softmax, log_softmax, logsumexp };
-inline constexpr Operation last_operation = Operation::logsumexp;
+
+struct OperationInfo {
+  Operation operation;
+  const char* name;        ///< of the public function
+  bool one_value_per_row;  ///< whether the output is one value per row, not one per entry
+};
+
+/// The table of the operations, in the order of their values.
+/// cmake/KokkosSoftmaxEnumerations.cmake checks that it and the C interface have all of them, and
+/// src/CMakeLists.txt instantiates each of them.
+inline constexpr OperationInfo operation_table[] = {{Operation::softmax, "softmax", false},
+                                                    {Operation::log_softmax, "log_softmax", false},
+                                                    {Operation::logsumexp, "logsumexp", true}};
+inline constexpr Operation last_operation = std::end(operation_table)[-1].operation;
 
 constexpr const char* to_string(Operation operation) {
-  switch (operation) {
-    case Operation::softmax:
-      return "softmax";
-    case Operation::log_softmax:
-      return "log_softmax";
-    case Operation::logsumexp:
-      return "logsumexp";
-  }
-  return "unknown";
+  const auto place = static_cast<std::size_t>(operation);
+  return place < std::size(operation_table) ? operation_table[place].name : "unknown";
+}
+
+constexpr bool one_value_per_row(Operation operation) {
+  return operation_table[static_cast<std::size_t>(operation)].one_value_per_row;
+}
+
+/// Calls function with an operation of the table as an integral constant.
+template <std::size_t place = 0, class Function>
+auto with_operation(Operation operation, const Function& function) {
+  constexpr Operation candidate = operation_table[place].operation;
+  if constexpr (candidate != last_operation)
+    if (operation != candidate) return with_operation<place + 1>(operation, function);
+  return function(std::integral_constant<Operation, candidate>());
 }
 
 }  // namespace KokkosSoftmax::Impl

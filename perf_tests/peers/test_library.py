@@ -4,6 +4,8 @@ test_library.py LIBRARY"""
 
 import ctypes
 import math
+import pathlib
+import re
 import struct
 import sys
 import unittest
@@ -50,6 +52,27 @@ def expected(x, operation, axis, scale):
         if operation == "logsumexp":
             values[row] = lse
     return values
+
+
+class Enumerations(unittest.TestCase):
+    """The numbers of library.py are those of kokkossoftmax.h."""
+
+    def check(self, numbers, enumeration, prefix):
+        header = pathlib.Path(__file__).parents[2] / "include" / "kokkossoftmax.h"
+        body = re.search(rf"enum {enumeration} {{(.*?)}}", header.read_text(), re.DOTALL).group(1)
+        want = {name.lower(): int(number)
+                for name, number in re.findall(rf"{prefix}(\w+) = (\d+)", body)}
+        self.assertTrue(want)
+        self.assertEqual(numbers, want)
+
+    def test_operations(self):
+        self.check(library.OPERATIONS, "kokkossoftmax_operation", "KOKKOSSOFTMAX_")
+
+    def test_algorithms(self):
+        self.check(library.ALGORITHMS, "kokkossoftmax_algorithm", "KOKKOSSOFTMAX_ALGORITHM_")
+
+    def test_empty_rows(self):
+        self.check(library.EMPTY_ROWS, "kokkossoftmax_empty_rows", "KOKKOSSOFTMAX_EMPTY_ROWS_")
 
 
 class Values(unittest.TestCase):

@@ -3,7 +3,6 @@
 #include <KokkosSoftmaxSweep_Algorithms.hpp>
 #include <Kokkos_Core.hpp>
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <stdexcept>
 
@@ -11,12 +10,7 @@ namespace KokkosSoftmaxSweep {
 namespace {
 
 using KokkosSoftmax::Algorithm;
-
-constexpr std::array library_algorithms = {
-    Algorithm::automatic,       Algorithm::packed,        Algorithm::subgroup,
-    Algorithm::fused_registers, Algorithm::fused_scratch, Algorithm::online,
-    Algorithm::split,           Algorithm::split_online,  Algorithm::cluster,
-    Algorithm::column,          Algorithm::split_column,  Algorithm::host};
+using KokkosSoftmax::Impl::algorithm_table;
 
 std::string name_of(Algorithm algorithm) {
   return algorithm == Algorithm::automatic ? "library"
@@ -71,8 +65,8 @@ auto with_views(const Shape& shape, const T* x, T* y, const Body& body) {
 }
 
 std::optional<Algorithm> library_algorithm(const std::string& name) {
-  for (const Algorithm algorithm : library_algorithms)
-    if (name_of(algorithm) == name) return algorithm;
+  for (const auto& row : algorithm_table)
+    if (name_of(row.algorithm) == name) return row.algorithm;
   return std::nullopt;
 }
 
@@ -100,7 +94,7 @@ std::optional<Algorithm> resolved(const std::string& name, const Exec& exec, con
 
 std::vector<std::string> algorithm_names() {
   std::vector<std::string> names = {portable};
-  for (const Algorithm algorithm : library_algorithms) names.push_back(name_of(algorithm));
+  for (const auto& row : algorithm_table) names.push_back(name_of(row.algorithm));
   for (const std::string& step : ladder_step_names()) names.push_back(step);
   return names;
 }

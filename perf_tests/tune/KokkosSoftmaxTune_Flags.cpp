@@ -104,6 +104,8 @@ std::vector<std::int64_t> rows_for(const Flags& flags, std::int64_t columns) {
 
 Flags parse_flags(int argc, char** argv, bool on_host) {
   Flags flags;
+  for (const auto& row : KokkosSoftmax::Impl::operation_table)
+    flags.operations.push_back(row.operation);
   if (on_host) {
     flags.axes = {1};
     flags.columns = {16, 64, 512, 4096, 65536};

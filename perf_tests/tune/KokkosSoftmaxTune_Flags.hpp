@@ -11,8 +11,7 @@ namespace KokkosSoftmaxTune {
 
 /// The values of the command line.
 struct Flags {
-  std::vector<Operation> operations = {Operation::softmax, Operation::log_softmax,
-                                       Operation::logsumexp};
+  std::vector<Operation> operations;
   std::vector<std::string> types = type_names();
   std::vector<Algorithm> algorithms;  ///< none: all
   std::vector<int> axes;

@@ -7,27 +7,12 @@
 #include <impl/KokkosSoftmax_Operation.hpp>
 #include <sstream>
 #include <string>
-#include <type_traits>
 
 namespace KokkosSoftmaxTune {
 
 using KokkosSoftmax::Algorithm;
 using KokkosSoftmax::Impl::Operation;
 using KokkosSoftmax::Impl::Schedule;
-
-/// Calls function with the operation as an integral constant.
-template <class Function>
-auto with_operation(Operation operation, const Function& function) {
-  switch (operation) {
-    case Operation::softmax:
-      return function(std::integral_constant<Operation, Operation::softmax>());
-    case Operation::log_softmax:
-      return function(std::integral_constant<Operation, Operation::log_softmax>());
-    case Operation::logsumexp:
-      break;
-  }
-  return function(std::integral_constant<Operation, Operation::logsumexp>());
-}
 
 /// The problem for which schedules are compared: a matrix whose rows lie along `axis` (1:
 /// contiguous rows).

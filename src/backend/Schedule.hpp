@@ -57,7 +57,6 @@ inline constexpr ScheduleField schedule_fields[] = {
     {"items", &Schedule::items},         {"width", &Schedule::width},
     {"min_teams", &Schedule::min_teams}, {"rows_per_thread", &Schedule::rows_per_thread}};
 
-inline constexpr Algorithm last_algorithm = Algorithm::host;
 inline constexpr AccessMode last_access_mode = AccessMode::scalar;
 
 template <class Shape>

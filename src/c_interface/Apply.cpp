@@ -76,26 +76,14 @@ kokkossoftmax_options known_options(Operation operation, const kokkossoftmax_opt
   return known;
 }
 
-// The enumerations of the two interfaces have the same values.
+// The enumerations of the two interfaces have the same values. Those of operations and algorithms
+// are checked by cmake/KokkosSoftmaxEnumerations.cmake.
 template <class CppEnum>
 constexpr bool same(CppEnum cpp, int c) {
   return static_cast<int>(cpp) == c;
 }
 static_assert(same(EmptyRows::nan, KOKKOSSOFTMAX_EMPTY_ROWS_NAN) &&
               same(EmptyRows::zero, KOKKOSSOFTMAX_EMPTY_ROWS_ZERO));
-static_assert(same(Algorithm::automatic, KOKKOSSOFTMAX_ALGORITHM_AUTOMATIC) &&
-              same(Algorithm::packed, KOKKOSSOFTMAX_ALGORITHM_PACKED) &&
-              same(Algorithm::split, KOKKOSSOFTMAX_ALGORITHM_SPLIT) &&
-              same(Algorithm::split_online, KOKKOSSOFTMAX_ALGORITHM_SPLIT_ONLINE) &&
-              same(Algorithm::subgroup, KOKKOSSOFTMAX_ALGORITHM_SUBGROUP) &&
-              same(Algorithm::fused_registers, KOKKOSSOFTMAX_ALGORITHM_FUSED_REGISTERS) &&
-              same(Algorithm::fused_scratch, KOKKOSSOFTMAX_ALGORITHM_FUSED_SCRATCH) &&
-              same(Algorithm::online, KOKKOSSOFTMAX_ALGORITHM_ONLINE) &&
-              same(Algorithm::column, KOKKOSSOFTMAX_ALGORITHM_COLUMN) &&
-              same(Algorithm::cluster, KOKKOSSOFTMAX_ALGORITHM_CLUSTER) &&
-              same(Algorithm::split_column, KOKKOSSOFTMAX_ALGORITHM_SPLIT_COLUMN) &&
-              same(Algorithm::host, KOKKOSSOFTMAX_ALGORITHM_HOST));
-
 template <class Enum>
 Enum checked_enum(Operation operation, const char* name, int value, Enum last) {
   if (value < 0 || value > static_cast<int>(last))
@@ -110,14 +98,14 @@ Options cpp_options(Operation operation, const kokkossoftmax_options* options) {
   return {.axis = c.axis,
           .scale = c.scale,
           .empty_rows = checked_enum(operation, "empty_rows", c.empty_rows, EmptyRows::zero),
-          .algorithm = checked_enum(operation, "algorithm", c.algorithm, Algorithm::host),
+          .algorithm = checked_enum(operation, "algorithm", c.algorithm, last_algorithm),
           .reproducible = c.reproducible != 0};
 }
 
 template <Operation operation>
 void apply(int space, void* stream, const kokkossoftmax_tensor* x, const kokkossoftmax_tensor* y,
            const kokkossoftmax_options* options) {
-  const char* y_name = operation == Operation::logsumexp ? "lse" : "y";
+  const char* y_name = one_value_per_row(operation) ? "lse" : "y";
   check_tensor(operation, "x", x, Role::input);
   check_tensor(operation, y_name, y, Role::output);
   const Options cpp = cpp_options(operation, options);
@@ -146,18 +134,15 @@ int kokkossoftmax_options_init_sized(kokkossoftmax_options* options, size_t size
 int kokkossoftmax_apply(int operation, int space, void* stream, const kokkossoftmax_tensor* x,
                         const kokkossoftmax_tensor* y, const kokkossoftmax_options* options) {
   return Impl::guarded([&] {
-    switch (operation) {
-      case KOKKOSSOFTMAX_SOFTMAX:
-        return Impl::apply<Impl::Operation::softmax>(space, stream, x, y, options);
-      case KOKKOSSOFTMAX_LOG_SOFTMAX:
-        return Impl::apply<Impl::Operation::log_softmax>(space, stream, x, y, options);
-      case KOKKOSSOFTMAX_LOGSUMEXP:
-        return Impl::apply<Impl::Operation::logsumexp>(space, stream, x, y, options);
-    }
-    Impl::throw_status(
-        KOKKOSSOFTMAX_INVALID_ARGUMENT, "kokkossoftmax_apply: operation = ", operation,
-        " is unknown (it is not a value of kokkossoftmax_operation): give ",
-        "KOKKOSSOFTMAX_SOFTMAX, KOKKOSSOFTMAX_LOG_SOFTMAX or ", "KOKKOSSOFTMAX_LOGSUMEXP");
+    constexpr int last = static_cast<int>(Impl::last_operation);
+    if (operation < 0 || operation > last)
+      Impl::throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT,
+                         "kokkossoftmax_apply: operation = ", operation,
+                         " is unknown (the known values are 0 to ", last,
+                         "): give a value of kokkossoftmax_operation");
+    Impl::with_operation(static_cast<Impl::Operation>(operation), [&](auto constant) {
+      Impl::apply<constant.value>(space, stream, x, y, options);
+    });
   });
 }
 

@@ -12,6 +12,7 @@
 #include <impl/KokkosSoftmax_Operation.hpp>
 #include <impl/KokkosSoftmax_RowProblem.hpp>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace KokkosSoftmax::Impl {
@@ -37,6 +38,10 @@ struct Compiled {
 
 /// All instantiations.
 KOKKOSSOFTMAX_EXPORT std::span<const Compiled> compiled();
+
+/// The names of all ValueTypes, including those that this library has no kernels for: a tuning
+/// table is for several builds.
+std::span<const std::string_view> type_names();
 
 }  // namespace KokkosSoftmax::Impl
 

@@ -24,6 +24,7 @@
 #include <schedules/split/Split.hpp>
 #include <schedules/split/SplitColumn.hpp>
 #include <span>
+#include <string_view>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
@@ -81,13 +82,14 @@ class KernelRegistry {
 
  private:
   using Op = OpOf<operation, V>;
+  static_assert(std::string_view(Op::name) == to_string(operation));
+  static_assert(Op::writes_entries != one_value_per_row(operation));
   using Source = PlainSource<V>;
   using Entry = KernelVariant<Exec, V>;
 
-  /// The shapes for operations that write rows, or the shapes for logsumexp, which only reduces
-  /// rows.
+  /// The shapes for operations that write rows, or the shapes for operations that only reduce rows.
   template <class Written, class Reduced>
-  using OneOf = std::conditional_t<operation == Operation::logsumexp, Reduced, Written>;
+  using OneOf = std::conditional_t<Op::writes_entries, Written, Reduced>;
 
   template <class Launch>
   static constexpr Entry entry(const Schedule& schedule) {
@@ -141,16 +143,16 @@ class KernelRegistry {
     return launched_by<algorithm, TeamLaunch, Kernel, Change...>(list);
   }
 
-  /// No variants for logsumexp, which reads a row once in any case, so that the row need not be
-  /// held.
+  /// No variants for operations that only reduce rows. They read a row once in any case, so that
+  /// the row need not be held.
   template <Algorithm algorithm,
             template <Algorithm, class, class, class, class, class> class Launch,
             template <class, class, class, class> class Kernel, class... InRule>
   static constexpr auto of_held(ShapeList<InRule...> list) {
-    if constexpr (operation == Operation::logsumexp)
-      return std::array<Entry, 0>{};
-    else
+    if constexpr (Op::writes_entries)
       return launched_by<algorithm, Launch, Kernel>(list);
+    else
+      return std::array<Entry, 0>{};
   }
 
   template <Algorithm algorithm, template <class, class, class, class> class Kernel,

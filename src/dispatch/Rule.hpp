@@ -88,7 +88,7 @@ class Rule {
     const int variant = first_of(Algorithm::column, Regime::many_rows);
     // For half types, it is faster to read rows twice, several rows per load, than to hold them in
     // teams of 16 rows.
-    if (operation == Operation::logsumexp || !is_full_precision<V> || variant == none ||
+    if (one_value_per_row(operation) || !is_full_precision<V> || variant == none ||
         holds_column(variant))
       return variant;
     const int other = first_of(Algorithm::column, Regime::any_rows);
@@ -110,7 +110,7 @@ class Rule {
   /// the cache at the second read, so that only a few can be in progress at one time. Rows that are
   /// read once are divided if there are fewer rows than teams.
   bool splitting_pays() const {
-    return operation != Operation::logsumexp ||
+    return !one_value_per_row(operation) ||
            m_context.problem().rows < 2 * multiprocessors(m_context.exec);
   }
 
@@ -147,7 +147,7 @@ class Rule {
   /// of fewer lanes, which leave registers for their arithmetic. If there are fewer rows than
   /// multiprocessors, rows are faster in more teams too.
   bool holding_pays() const {
-    return operation != Operation::logsumexp && sizeof(typename V::Compute) < 8 &&
+    return !one_value_per_row(operation) && sizeof(typename V::Compute) < 8 &&
            m_context.problem().rows >= multiprocessors(m_context.exec);
   }
 

@@ -40,13 +40,8 @@ Enum parse_enum(const std::string& word, const char* what, Enum last) {
   return static_cast<Enum>(find_word(word, what, names));
 }
 
-/// The names of all ValueTypes, including types that the current Kokkos doesn't have: a table is
-/// for several builds.
-constexpr std::string_view type_names[] = {"float", "double",     "half",
-                                           "bhalf", "half_float", "bhalf_float"};
-
 std::string parse_types(const std::string& word) {
-  return std::string(type_names[find_word(word, "a type", type_names)]);
+  return std::string(type_names()[find_word(word, "a type", type_names())]);
 }
 
 template <class Integer>

@@ -73,18 +73,6 @@ void append_row(Expected& expected, const Row& v, EmptyRows empty_rows) {
 
 }  // namespace
 
-const char* to_string(Function function) {
-  switch (function) {
-    case Function::softmax:
-      return "softmax";
-    case Function::log_softmax:
-      return "log_softmax";
-    case Function::logsumexp:
-      return "logsumexp";
-  }
-  throw std::logic_error("no such function");
-}
-
 const std::vector<long double>& Expected::of(Function function) const {
   switch (function) {
     case Function::softmax:

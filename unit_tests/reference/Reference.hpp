@@ -7,18 +7,23 @@
 /// columns only; the caller converts tensors to that form.
 
 #include <KokkosSoftmax_Options.hpp>
+#include <array>
 #include <cstddef>
+#include <impl/KokkosSoftmax_Operation.hpp>
+#include <iterator>
 #include <string>
 #include <vector>
 
 namespace KokkosSoftmax::Test {
 
-enum class Function { softmax, log_softmax, logsumexp };
+using Function = KokkosSoftmax::Impl::Operation;
 
-inline constexpr Function all_functions[] = {Function::softmax, Function::log_softmax,
-                                             Function::logsumexp};
-
-const char* to_string(Function function);
+inline constexpr auto all_functions = [] {
+  std::array<Function, std::size(KokkosSoftmax::Impl::operation_table)> all{};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = KokkosSoftmax::Impl::operation_table[i].operation;
+  return all;
+}();
 
 /// `count` independent rows of `columns` entries, one after the other.
 template <class T>

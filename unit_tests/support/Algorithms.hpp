@@ -6,6 +6,8 @@
 /// Tests that force each algorithm. An algorithm may refuse a shape by throwing
 /// std::invalid_argument, except the shapes for which must_serve() returns true.
 
+#include <array>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <support/Check.hpp>
@@ -13,11 +15,14 @@
 
 namespace KokkosSoftmax::Test {
 
-inline constexpr Algorithm all_algorithms[] = {
-    Algorithm::packed,        Algorithm::subgroup, Algorithm::fused_registers,
-    Algorithm::fused_scratch, Algorithm::online,   Algorithm::split,
-    Algorithm::split_online,  Algorithm::cluster,  Algorithm::column,
-    Algorithm::split_column,  Algorithm::host};
+/// All algorithms that can be forced.
+inline constexpr auto all_algorithms = [] {
+  static_assert(KokkosSoftmax::Impl::algorithm_table[0].algorithm == Algorithm::automatic);
+  std::array<Algorithm, std::size(KokkosSoftmax::Impl::algorithm_table) - 1> all{};
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = KokkosSoftmax::Impl::algorithm_table[i + 1].algorithm;
+  return all;
+}();
 
 /// The shapes that each algorithm must accept at least: dense matrices whose rows are contiguous,
 /// or with `strided`, whose columns are contiguous.

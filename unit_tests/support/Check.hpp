@@ -13,6 +13,7 @@
 #include <optional>
 #include <reference/Accuracy.hpp>
 #include <sstream>
+#include <stdexcept>
 #include <support/Config.hpp>
 #include <support/Field.hpp>
 #include <support/Samples.hpp>
@@ -26,8 +27,10 @@ void call(Function function, const Exec& exec, const X& x, const Y& y, const Opt
     logsumexp(exec, x, y, options);
   else if (function == Function::softmax)
     softmax(exec, x, y, options);
-  else
+  else if (function == Function::log_softmax)
     log_softmax(exec, x, y, options);
+  else
+    throw std::logic_error("no such function");
 }
 
 /// The function to call, and the extents of its tensors.
