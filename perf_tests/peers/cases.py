@@ -4,7 +4,9 @@
 import itertools
 import typing
 
-OPERATIONS = ("softmax", "log_softmax", "logsumexp")
+import library
+
+OPERATIONS = tuple(library.OPERATIONS)
 TYPE_BYTES = {"float32": 4, "float64": 8, "bfloat16": 2, "float16": 2}
 
 LARGE_COLUMNS = (8, 16, 32, 64, 256, 781, 1000, 1023, 1024, 2048, 2049, 4096, 5001, 8192, 12288,
