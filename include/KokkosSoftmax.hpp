@@ -9,10 +9,11 @@
 
 /// \namespace KokkosSoftmax
 /// The whole C++ interface: \ref softmax, \ref logsumexp, \ref plans, \ref options,
-/// \ref in_a_kernel.
+/// \ref operands, \ref in_a_kernel.
 
 #include <KokkosSoftmax_LogSumExp.hpp>
 #include <KokkosSoftmax_LogSumExpState.hpp>
+#include <KokkosSoftmax_Operands.hpp>
 #include <KokkosSoftmax_Options.hpp>
 #include <KokkosSoftmax_Plan.hpp>
 #include <KokkosSoftmax_Softmax.hpp>

@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_PLAN_HPP
 #define KOKKOSSOFTMAX_PLAN_HPP
 
+#include <KokkosSoftmax_Operands.hpp>
 #include <KokkosSoftmax_Options.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
 #include <impl/KokkosSoftmax_ViewShape.hpp>
@@ -12,13 +13,33 @@
 
 namespace KokkosSoftmax {
 
-template <class Exec, class X, class Y>
+namespace Impl {
+
+/// In the place of Operands if a call has none.
+struct NoOperands {};
+
+}  // namespace Impl
+
+template <class Exec, class X, class Y, class Beside = Impl::NoOperands>
 class Plan;
 
 namespace Impl {
 
-template <Operation operation, class Exec, class X, class Y>
-Plan<Exec, X, Y> make_plan(const Exec& exec, const X& x, const Y& y, const Options& options);
+template <Operation operation, class Exec, class X, class Y, class Beside = NoOperands>
+Plan<Exec, X, Y, Beside> make_plan(const Exec& exec, const X& x, const Y& y, const Options& options,
+                                   const Beside& beside = {});
+
+/// The shape of the Views in Operands.
+template <class Beside>
+struct OperandsShape {
+  explicit OperandsShape(const Beside&) {}
+};
+template <class Lse>
+struct OperandsShape<Operands<Lse>> {
+  explicit OperandsShape(const Operands<Lse>& operands) : lse(operands.lse) {}
+
+  ViewShape<Lse> lse;
+};
 
 }  // namespace Impl
 
@@ -38,11 +59,14 @@ Plan<Exec, X, Y> make_plan(const Exec& exec, const X& x, const Y& y, const Optio
 /// function. A Plan holds a copy of the execution space instance, and does not own or keep the
 /// memory of x and y.
 ///
-/// \tparam Exec  an execution space
-/// \tparam X     the type of x, a Kokkos::View
-/// \tparam Y     the type of y, or of lse for logsumexp; a Kokkos::View
-template <class Exec, class X, class Y>
+/// \tparam Exec    an execution space
+/// \tparam X       the type of x, a Kokkos::View
+/// \tparam Y       the type of y, or of lse for logsumexp; a Kokkos::View
+/// \tparam Beside  the type of the operands, if the plan was made with operands
+template <class Exec, class X, class Y, class Beside>
 class Plan {
+  static constexpr bool has_operands = !std::is_same_v<Beside, Impl::NoOperands>;
+
  public:
   /// Enqueues the function on the execution space instance of the plan. It launches one kernel (or
   /// several if there are more rows than one launch can process), does not fence, and allocates
@@ -54,8 +78,20 @@ class Plan {
   ///           and y are those of the function
   /// \throws std::invalid_argument  if a View differs from that of the plan (the message says in
   ///           what), or if x and y overlap. Nothing has been written then
-  void execute(const X& x, const Y& y) const {
-    with_operation([&](auto operation) { execute_as<operation.value>(x, y); });
+  void execute(const X& x, const Y& y) const requires(!has_operands) {
+    execute_with(x, y, Impl::NoOperands{});
+  }
+
+  /// The same for a plan with operands.
+  ///
+  /// \param x         as for a plan without operands
+  /// \param y         as for a plan without operands
+  /// \param operands  Views with the same extents, strides and addresses modulo 16 bytes as the
+  ///                  operands for which the plan was made. The rules on overlap are those of the
+  ///                  function
+  /// \throws std::invalid_argument  as for a plan without operands
+  void execute(const X& x, const Y& y, const Beside& operands) const requires has_operands {
+    execute_with(x, y, operands);
   }
 
   /// Describes the plan in one line for human readers. The format can change between versions.
@@ -72,14 +108,31 @@ class Plan {
   static constexpr bool one_value_per_row = Y::rank() + 1 == X::rank();
   using Values = Impl::ValueTypes<typename X::non_const_value_type, typename Y::value_type>;
 
-  Plan(Impl::Operation operation, const Exec& exec, const X& x, const Y& y, const Options& options)
+  Plan(Impl::Operation operation, const Exec& exec, const X& x, const Y& y, const Options& options,
+       const Beside& beside)
       : m_operation(operation),
         m_exec(exec),
         m_options(options),
-        m_problem(Impl::checked_problem(operation, Impl::strided_array(x), y_name(),
-                                        Impl::strided_array(y), options)),
+        m_problem(problem(operation, x, y, options, beside)),
         m_x(x),
-        m_y(y) {}
+        m_y(y),
+        m_beside(beside) {}
+
+  static auto problem(Impl::Operation operation, const X& x, const Y& y, const Options& options,
+                      [[maybe_unused]] const Beside& beside) {
+    const auto x_array = Impl::strided_array(x);
+    const auto y_array = Impl::strided_array(y);
+    if constexpr (has_operands) {
+      const auto lse = Impl::strided_array(beside.lse);
+      return Impl::checked_problem(operation, x_array, y_name(), y_array, options, &lse);
+    } else {
+      return Impl::checked_problem(operation, x_array, y_name(), y_array, options);
+    }
+  }
+
+  void execute_with(const X& x, const Y& y, const Beside& beside) const {
+    with_operation([&](auto operation) { execute_as<operation.value>(x, y, beside); });
+  }
 
   /// Calls function with the operation as an integral constant. It is called only with operations
   /// whose output has the rank of Y.
@@ -94,13 +147,21 @@ class Plan {
   bool writes_something() const { return Impl::writes_something(m_operation, m_problem); }
 
   template <Impl::Operation operation>
-  void execute_as(const X& x, const Y& y) const {
+  void execute_as(const X& x, const Y& y, [[maybe_unused]] const Beside& beside) const {
     m_x.check(operation, "x", x);
     m_y.check(operation, y_name(), y);
-    if (!writes_something()) return;
     auto problem = m_problem;
     problem.x = x.data();
     problem.y = y.data();
+    if constexpr (has_operands) {
+      const auto lse = Impl::strided_array(beside.lse);
+      m_beside.lse.check(operation, "lse", beside.lse);
+      Impl::check_overlap_of_lse(operation, Impl::strided_array(x), Impl::strided_array(y), lse,
+                                 Impl::checked_axis(operation, m_options.axis, X::rank()));
+      problem.lse = lse.data;
+      if (!writes_something() && problem.rows > 0) Impl::launch_lse_of_nothing(m_exec, lse);
+    }
+    if (!writes_something()) return;
     Impl::check_overlap(operation, y_name(), problem);
     Impl::launch<operation>(m_exec, problem, m_options, m_choice);
   }
@@ -119,8 +180,8 @@ class Plan {
 
   static constexpr const char* y_name() { return one_value_per_row ? "lse" : "y"; }
 
-  template <Impl::Operation operation, class E, class V, class W>
-  friend Plan<E, V, W> Impl::make_plan(const E&, const V&, const W&, const Options&);
+  template <Impl::Operation operation, class E, class V, class W, class B>
+  friend Plan<E, V, W, B> Impl::make_plan(const E&, const V&, const W&, const Options&, const B&);
 
   Impl::Operation m_operation;
   Exec m_exec;
@@ -129,12 +190,14 @@ class Plan {
   Impl::RowProblem<typename Values::X, typename Values::Y> m_problem;
   Impl::ViewShape<X> m_x;
   Impl::ViewShape<Y> m_y;
+  Impl::OperandsShape<Beside> m_beside;
   Impl::Choice m_choice = {};
 };
 
-template <Impl::Operation operation, class Exec, class X, class Y>
-Plan<Exec, X, Y> Impl::make_plan(const Exec& exec, const X& x, const Y& y, const Options& options) {
-  Plan<Exec, X, Y> plan(operation, exec, x, y, options);
+template <Impl::Operation operation, class Exec, class X, class Y, class Beside>
+Plan<Exec, X, Y, Beside> Impl::make_plan(const Exec& exec, const X& x, const Y& y,
+                                         const Options& options, const Beside& beside) {
+  Plan<Exec, X, Y, Beside> plan(operation, exec, x, y, options, beside);
   if (plan.writes_something()) plan.m_choice = choose<operation>(exec, plan.m_problem, options);
   return plan;
 }
@@ -157,6 +220,25 @@ requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, Y> plan_softmax(const Exec& exe
   return Impl::make_plan<Impl::Operation::softmax>(exec, x, y, options);
 }
 
+/// Makes a plan of softmax(exec, x, y, options, operands).
+///
+/// \param exec      as for plan_softmax without operands
+/// \param x         as for plan_softmax without operands
+/// \param y         as for plan_softmax without operands
+/// \param options   as for plan_softmax without operands
+/// \param operands  the operands that the plan will be executed with, or Views of the same type,
+///                  extents and strides
+/// \return the plan
+/// \throws std::invalid_argument  as softmax
+template <class Exec, class X, class Y, class Lse>
+Plan<Exec, X, Y, Operands<Lse>> plan_softmax(const Exec& exec, const X& x, const Y& y,
+                                             const Options& options,
+                                             const Operands<Lse>& operands) {
+  KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_softmax", Exec, X, "y", Y, 0);
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("plan_softmax", Exec, X, Y, Lse);
+  return Impl::make_plan<Impl::Operation::softmax>(exec, x, y, options, operands);
+}
+
 /// Makes a plan of log_softmax(exec, x, y, options). The entries of x and y are neither read nor
 /// written.
 ///
@@ -173,6 +255,25 @@ requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, Y> plan_log_softmax(const Exec&
                                                                      const Options& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_log_softmax", Exec, X, "y", Y, 0);
   return Impl::make_plan<Impl::Operation::log_softmax>(exec, x, y, options);
+}
+
+/// Makes a plan of log_softmax(exec, x, y, options, operands).
+///
+/// \param exec      as for plan_log_softmax without operands
+/// \param x         as for plan_log_softmax without operands
+/// \param y         as for plan_log_softmax without operands
+/// \param options   as for plan_log_softmax without operands
+/// \param operands  the operands that the plan will be executed with, or Views of the same type,
+///                  extents and strides
+/// \return the plan
+/// \throws std::invalid_argument  as log_softmax
+template <class Exec, class X, class Y, class Lse>
+Plan<Exec, X, Y, Operands<Lse>> plan_log_softmax(const Exec& exec, const X& x, const Y& y,
+                                                 const Options& options,
+                                                 const Operands<Lse>& operands) {
+  KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_log_softmax", Exec, X, "y", Y, 0);
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("plan_log_softmax", Exec, X, Y, Lse);
+  return Impl::make_plan<Impl::Operation::log_softmax>(exec, x, y, options, operands);
 }
 
 /// Makes a plan of logsumexp(exec, x, lse, options). The entries of x and lse are neither read nor

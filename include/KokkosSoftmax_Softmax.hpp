@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SOFTMAX_HPP
 #define KOKKOSSOFTMAX_SOFTMAX_HPP
 
+#include <KokkosSoftmax_Operands.hpp>
 #include <KokkosSoftmax_Options.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
 
@@ -63,6 +64,41 @@ void softmax(const X& x, const Y& y, const Options& options = {}) {
   if constexpr (Impl::are_views<X, Y>) softmax(typename Y::execution_space{}, x, y, options);
 }
 
+/// Computes the same, and what `operands` asks for, in the same launch.
+///
+/// \tparam Exec     any execution space that Kokkos has enabled
+/// \tparam X        a Kokkos::View
+/// \tparam Y        a Kokkos::View
+/// \tparam Lse      a Kokkos::View
+/// \param exec      as for softmax without operands
+/// \param x         as for softmax without operands
+/// \param y         as for softmax without operands
+/// \param options   as for softmax without operands
+/// \param operands  the Views that are written beside y
+/// \throws std::invalid_argument  as softmax without operands, and if a View of the operands has
+///                 the wrong extents or overlaps x or y. Nothing has been written then
+template <class Exec, class X, class Y, class Lse>
+void softmax(const Exec& exec, const X& x, const Y& y, const Options& options,
+             const Operands<Lse>& operands) {
+  KOKKOSSOFTMAX_IMPL_CHECK_TYPES("softmax", Exec, X, "y", Y, 0);
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("softmax", Exec, X, Y, Lse);
+  Impl::check_and_launch_with<Impl::Operation::softmax>(exec, x, y, options, operands.lse);
+}
+
+/// Computes the same on the default instance of the execution space of y.
+///
+/// \param x         as for softmax with an instance
+/// \param y         as for softmax with an instance
+/// \param options   as for softmax with an instance
+/// \param operands  the Views that are written beside y
+/// \throws std::invalid_argument  as softmax with an instance
+template <class X, class Y, class Lse>
+void softmax(const X& x, const Y& y, const Options& options, const Operands<Lse>& operands) {
+  KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("softmax", X, "y", Y);
+  if constexpr (Impl::are_views<X, Y>)
+    softmax(typename Y::execution_space{}, x, y, options, operands);
+}
+
 /// Computes the log-softmax y_j = v_j - log(sum_k exp(v_k)) along `options.axis`, with
 /// v = scale * x.
 ///
@@ -97,6 +133,42 @@ template <class X, class Y>
 void log_softmax(const X& x, const Y& y, const Options& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("log_softmax", X, "y", Y);
   if constexpr (Impl::are_views<X, Y>) log_softmax(typename Y::execution_space{}, x, y, options);
+}
+
+/// Computes the same, and what `operands` asks for, in the same launch.
+///
+/// \tparam Exec     any execution space that Kokkos has enabled
+/// \tparam X        a Kokkos::View
+/// \tparam Y        a Kokkos::View
+/// \tparam Lse      a Kokkos::View
+/// \param exec      as for log_softmax without operands
+/// \param x         as for log_softmax without operands
+/// \param y         as for log_softmax without operands
+/// \param options   as for log_softmax without operands
+/// \param operands  the Views that are written beside y
+/// \throws std::invalid_argument  as log_softmax without operands, and if a View of the operands
+/// has
+///                 the wrong extents or overlaps x or y. Nothing has been written then
+template <class Exec, class X, class Y, class Lse>
+void log_softmax(const Exec& exec, const X& x, const Y& y, const Options& options,
+                 const Operands<Lse>& operands) {
+  KOKKOSSOFTMAX_IMPL_CHECK_TYPES("log_softmax", Exec, X, "y", Y, 0);
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("log_softmax", Exec, X, Y, Lse);
+  Impl::check_and_launch_with<Impl::Operation::log_softmax>(exec, x, y, options, operands.lse);
+}
+
+/// Computes the same on the default instance of the execution space of y.
+///
+/// \param x         as for log_softmax with an instance
+/// \param y         as for log_softmax with an instance
+/// \param options   as for log_softmax with an instance
+/// \param operands  the Views that are written beside y
+/// \throws std::invalid_argument  as log_softmax with an instance
+template <class X, class Y, class Lse>
+void log_softmax(const X& x, const Y& y, const Options& options, const Operands<Lse>& operands) {
+  KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("log_softmax", X, "y", Y);
+  if constexpr (Impl::are_views<X, Y>)
+    log_softmax(typename Y::execution_space{}, x, y, options, operands);
 }
 
 /// \}

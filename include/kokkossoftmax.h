@@ -122,6 +122,18 @@ typedef struct kokkossoftmax_options {
   int reproducible;  ///< if not 0, the bits of a row's result depend on the row alone; default 0
 } kokkossoftmax_options;
 
+/// What softmax and log_softmax can write beside y, see kokkossoftmax_apply_with(). Later versions
+/// of the library can append members; a member that is NULL isn't written. The library uses `size`
+/// to find out which members the caller's header has.
+typedef struct kokkossoftmax_operands {
+  size_t size;  ///< sizeof(kokkossoftmax_operands)
+  /// The log-sum-exp of each row of scale * x, with the extents of x without the axis, of type
+  /// DOUBLE if x is DOUBLE, otherwise FLOAT. One stride must lead from row to row, in the order in
+  /// which the rows lie in x. -inf for a row in which every entry is -inf, NaN for a
+  /// row with a NaN or +inf. NULL if it isn't needed. It must not overlap x or y.
+  const kokkossoftmax_tensor* lse;
+} kokkossoftmax_operands;
+
 /// Sets the size and the defaults, for callers that can't include this header (Fortran, ctypes). In
 /// C and C++ use kokkossoftmax_options_init(), which passes the size itself.
 ///
@@ -207,6 +219,24 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_apply(int operation, int space, void* str
                                              const kokkossoftmax_tensor* x,
                                              const kokkossoftmax_tensor* y,
                                              const kokkossoftmax_options* options);
+
+/// As kokkossoftmax_apply(), and writes what `operands` asks for in the same launch. y has the same
+/// bits as without operands.
+///
+/// \param operation  KOKKOSSOFTMAX_SOFTMAX or KOKKOSSOFTMAX_LOG_SOFTMAX
+/// \param space      as for kokkossoftmax_apply()
+/// \param stream     as for kokkossoftmax_apply()
+/// \param x          as for kokkossoftmax_apply()
+/// \param y          as for kokkossoftmax_apply()
+/// \param options    as for kokkossoftmax_apply()
+/// \param operands   NULL for none. It is an error if `size` is wrong or if there is a member of a
+///                   later version, unknown to this library, that is not NULL
+/// \return kokkossoftmax_status, as kokkossoftmax_apply()
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_apply_with(int operation, int space, void* stream,
+                                                  const kokkossoftmax_tensor* x,
+                                                  const kokkossoftmax_tensor* y,
+                                                  const kokkossoftmax_options* options,
+                                                  const kokkossoftmax_operands* operands);
 
 /// Waits until all work that was enqueued with this space and stream is done.
 ///

@@ -20,6 +20,7 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::plan_logsumexp(Exec{}, x, lse).execute(x, lse);
   const KokkosSoftmax::Options options{.axis = 0};
   KokkosSoftmax::log_softmax(x, y, options);
+  KokkosSoftmax::softmax(x, y, options, KokkosSoftmax::Operands{.lse = lse});
   KokkosSoftmax::plan_logsumexp(x, lse, {.scale = 2.0}).execute(x, lse);
   KokkosSoftmax::softmax(Exec{}, half, half);
   KokkosSoftmax::log_softmax(Exec{}, half, View<float**>("y", 1, 1));
@@ -39,6 +40,9 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::logsumexp(Exec{}, lse, {.axis = 0});
   KokkosSoftmax::plan_softmax(Exec{}, y);
   KokkosSoftmax::plan_logsumexp(x, 1.0, options);
+  KokkosSoftmax::softmax(Exec{}, x, y, options,
+                         KokkosSoftmax::Operands{.lse = View<float*>("lse", 1)});
+  KokkosSoftmax::log_softmax(Exec{}, x, y, options, KokkosSoftmax::Operands{.lse = y});
 #endif
 }
 

@@ -108,8 +108,7 @@ void check_scale(Operation operation, double scale) {
 
 template <class X, class Y>
 void check_extents(Operation operation, const StridedArray<X>& x, const char* y_name,
-                   const StridedArray<Y>& y, int axis) {
-  const bool without_axis = one_value_per_row(operation);
+                   const StridedArray<Y>& y, int axis, bool without_axis) {
   bool same = y.rank == x.rank - (without_axis ? 1 : 0);
   for (int d = 0, e = 0; same && d < x.rank; ++d) {
     if (without_axis && d == axis) continue;
@@ -170,26 +169,75 @@ bool writes_something(Operation operation, const RowProblem<Tx, Ty>& problem) {
   return problem.rows > 0 && (problem.columns > 0 || one_value_per_row(operation));
 }
 
-/// Checks the values of the arguments and returns the problem in the form rows x columns.
+/// Checks that lse shares no element with x or y.
+template <class X, class Y, class T>
+void check_overlap_of_lse(Operation operation, const StridedArray<X>& x, const StridedArray<Y>& y,
+                          const StridedArray<T>& lse, int axis) {
+  const auto check = [&](const char* name, const auto& array) {
+    const auto pair = make_row_problem(array, lse, axis);
+    if (pair.rows == 0 || pair.columns == 0 || !overlap(pair)) return;
+    throw_invalid(operation, name, " at ", static_cast<const void*>(array.data), " and lse at ",
+                  static_cast<const void*>(lse.data),
+                  " overlap (lse is written while other rows are read): give lse memory of its "
+                  "own");
+  };
+  check("x", x);
+  check("y", y);
+}
+
+/// Checks the values of the arguments and returns the problem in the form rows x columns. `lse` has
+/// no data if it isn't asked for.
 template <class X, class Y>
 auto checked_problem(Operation operation, const StridedArray<X>& x, const char* y_name,
-                     const StridedArray<Y>& y, const Options& options) {
+                     const StridedArray<Y>& y, const Options& options,
+                     const LseArray<X, Y>* lse = nullptr) {
   const int axis = checked_axis(operation, options.axis, x.rank);
   check_scale<ValueTypes<std::remove_const_t<X>, Y>>(operation, options.scale);
-  check_extents(operation, x, y_name, y, axis);
+  check_extents(operation, x, y_name, y, axis, one_value_per_row(operation));
   check_size(operation, "x", x);
   check_size(operation, y_name, y);
-  const auto problem = make_row_problem(x, y, axis);
+  if (lse != nullptr) {
+    check_extents(operation, x, "lse", *lse, axis, true);
+    check_size(operation, "lse", *lse);
+    check_overlap_of_lse(operation, x, y, *lse, axis);
+  }
+  const auto problem = make_row_problem(x, y, axis, lse == nullptr ? LseArray<X, Y>{} : *lse);
+  if (!problem.lse_has_one_stride)
+    throw_invalid(
+        operation, "the strides ", listed(lse->strides, lse->rank),
+        " of lse don't follow the rows of x (one stride must lead from row to row, in the ",
+        "order in which the rows lie in x): give lse the layout of x");
   if (writes_something(operation, problem)) check_overlap(operation, y_name, problem);
   return problem;
+}
+
+/// Enqueues the log-sum-exp of rows without entries, -inf.
+template <class Exec, class T>
+void launch_lse_of_nothing(const Exec& exec, const StridedArray<T>& lse) {
+  const auto extent = [&](int d) {
+    return static_cast<std::size_t>(d < lse.rank ? lse.extents[d] : 1);
+  };
+  const auto stride = [&](int d) {
+    return static_cast<std::size_t>(d < lse.rank ? lse.strides[d] : 1);
+  };
+  const Kokkos::LayoutStride layout(extent(0), stride(0), extent(1), stride(1), extent(2),
+                                    stride(2));
+  const Kokkos::View<T***, Kokkos::LayoutStride, typename Exec::memory_space,
+                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>
+      view(lse.data, layout);
+  Kokkos::deep_copy(exec, view, -Kokkos::Experimental::infinity_v<T>);
 }
 
 /// Checks the values of the arguments and enqueues the operation. If it throws, nothing is written.
 template <Operation operation, class Exec, class X, class Y>
 void check_and_launch(const Exec& exec, const StridedArray<X>& x, const char* y_name,
-                      const StridedArray<Y>& y, const Options& options) {
-  const auto problem = checked_problem(operation, x, y_name, y, options);
-  if (writes_something(operation, problem)) launch<operation>(exec, problem, options);
+                      const StridedArray<Y>& y, const Options& options,
+                      const LseArray<X, Y>* lse = nullptr) {
+  const auto problem = checked_problem(operation, x, y_name, y, options, lse);
+  if (writes_something(operation, problem))
+    launch<operation>(exec, problem, options);
+  else if (lse != nullptr && problem.rows > 0)
+    launch_lse_of_nothing(exec, *lse);
 }
 
 /// The same for arguments that are Views.
@@ -198,6 +246,13 @@ requires(Kokkos::is_view_v<X>) void check_and_launch(const Exec& exec, const X& 
                                                      const char* y_name, const Y& y,
                                                      const Options& options) {
   check_and_launch<operation>(exec, strided_array(x), y_name, strided_array(y), options);
+}
+
+template <Operation operation, class Exec, class X, class Y, class Lse>
+void check_and_launch_with(const Exec& exec, const X& x, const Y& y, const Options& options,
+                           const Lse& lse) {
+  const auto lse_array = strided_array(lse);
+  check_and_launch<operation>(exec, strided_array(x), "y", strided_array(y), options, &lse_array);
 }
 
 }  // namespace KokkosSoftmax::Impl

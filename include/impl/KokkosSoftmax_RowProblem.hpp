@@ -35,6 +35,8 @@ struct OuterAxis {
 template <class Tx, class Ty>
 struct RowProblem {
   static constexpr int max_outer_rank = 3;
+  /// The type of one number per row beside y: the type of the computation.
+  using RowValue = std::conditional_t<std::is_same_v<Tx, double>, double, float>;
 
   const Tx* x = nullptr;
   Ty* y = nullptr;
@@ -44,27 +46,43 @@ struct RowProblem {
   std::int64_t y_column_stride = 1;  // 0 if y holds one value per row
   int outer_rank = 1;
   OuterAxis outer[max_outer_rank] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
+  RowValue* lse = nullptr;      // the log-sum-exp of each row, beside y; null if it isn't asked for
+  std::int64_t lse_stride = 0;  // from row to row: kernels have no registers for several axes
+  bool lse_has_one_stride = true;
 };
 
-/// Sorts the axes by their stride in x, largest first, and merges axes that one stride describes in
-/// both x and y. Returns the number of remaining axes (at least one).
+/// An outer axis with its stride in lse.
+struct OuterAxisOfLse : OuterAxis {
+  std::int64_t lse_stride;
+};
+
+/// Removes axes of extent 1 and sorts the others by their stride in x, largest first. Returns the
+/// number of remaining axes (at least one).
 template <std::size_t max_rank>
-int normalize_outer_axes(std::array<OuterAxis, max_rank>& axes, int count) {
+int sort_outer_axes(std::array<OuterAxisOfLse, max_rank>& axes, int count) {
   auto last = std::remove_if(axes.begin(), axes.begin() + count,
                              [](const OuterAxis& axis) { return axis.extent == 1; });
   std::stable_sort(axes.begin(), last,
                    [](const OuterAxis& a, const OuterAxis& b) { return a.x_stride > b.x_stride; });
-  if (last == axes.begin()) *last++ = {1, 0, 0};
-  auto merged = axes.begin();
-  for (auto axis = merged + 1; axis != last; ++axis) {
-    const bool one_run = merged->x_stride == axis->extent * axis->x_stride &&
-                         merged->y_stride == axis->extent * axis->y_stride;
-    if (one_run)
-      *merged = {merged->extent * axis->extent, axis->x_stride, axis->y_stride};
-    else
-      *++merged = *axis;
+  if (last == axes.begin()) *last++ = {{1, 0, 0}, 0};
+  return static_cast<int>(last - axes.begin());
+}
+
+/// Merges the neighbours among the first `count` axes for which one_run(slower, faster) says that
+/// one stride describes both, and writes them to `merged`. Returns their number.
+template <std::size_t max_rank, class OneRun>
+int merge_outer_axes(const std::array<OuterAxisOfLse, max_rank>& axes, int count,
+                     const OneRun& one_run, std::array<OuterAxisOfLse, max_rank>& merged) {
+  int last = 0;
+  merged[0] = axes[0];
+  for (int d = 1; d < count; ++d) {
+    const bool joined = one_run(merged[last], axes[d]);
+    const std::int64_t slower = joined ? merged[last].extent : 1;
+    if (!joined) ++last;
+    merged[last] = axes[d];
+    merged[last].extent *= slower;
   }
-  return static_cast<int>(merged - axes.begin()) + 1;
+  return last + 1;
 }
 
 /// An array of rank 0 to 4, made from a View or from a tensor of the C interface; strides in
@@ -93,10 +111,16 @@ auto strided_array(const V& view) {
   return array;
 }
 
-/// Makes the problem of x and y. x has rank 1 to 4. y has the same rank, or one less (without the
-/// axis) if it holds one value per row. `axis` is in [0, rank). Both must have passed check_size().
+/// The array of the log-sum-exp of each row beside y; without data if a call doesn't ask for it.
 template <class X, class Y>
-auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int axis) {
+using LseArray = StridedArray<typename RowProblem<std::remove_const_t<X>, Y>::RowValue>;
+
+/// Makes the problem of x and y. x has rank 1 to 4. y has the same rank, or one less (without the
+/// axis) if it holds one value per row. lse has one less, or no data. `axis` is in [0, rank). All
+/// must have passed check_size().
+template <class X, class Y>
+auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int axis,
+                      const LseArray<X, Y>& lse = {}) {
   const bool one_value_per_row = y.rank < x.rank;
   RowProblem<std::remove_const_t<X>, Y> problem;
   problem.x = x.data;
@@ -105,19 +129,32 @@ auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int ax
   problem.x_column_stride = x.strides[axis];
   problem.y_column_stride = one_value_per_row ? 0 : y.strides[axis];
 
-  std::array<OuterAxis, StridedArray<X>::max_rank> axes{};
+  std::array<OuterAxisOfLse, StridedArray<X>::max_rank> axes{}, merged{};
   int count = 0;
   for (int d = 0; d < x.rank; ++d) {
     if (d == axis) continue;
-    const int y_d = one_value_per_row && d > axis ? d - 1 : d;
+    const int without_axis = d > axis ? d - 1 : d;
+    const int y_d = one_value_per_row ? without_axis : d;
     // if x has no elements, its strides have no meaning
-    axes[count++] = {x.extents[d], problem.columns == 0 ? 0 : x.strides[d], y.strides[y_d]};
+    axes[count++] = {{x.extents[d], problem.columns == 0 ? 0 : x.strides[d], y.strides[y_d]},
+                     lse.strides[without_axis]};
     problem.rows = capped_product(problem.rows, x.extents[d]);
   }
   const bool writes_nothing = problem.rows == 0 || (problem.columns == 0 && !one_value_per_row);
   if (writes_nothing) return problem;  // products of its extents could overflow
-  problem.outer_rank = normalize_outer_axes(axes, count);
-  std::copy_n(axes.begin(), problem.outer_rank, problem.outer);
+  count = sort_outer_axes(axes, count);
+  const auto one_run_of_lse = [](const auto& slower, const auto& faster) {
+    return slower.lse_stride == faster.extent * faster.lse_stride;
+  };
+  problem.lse = lse.data;
+  problem.lse_has_one_stride = merge_outer_axes(axes, count, one_run_of_lse, merged) == 1;
+  problem.lse_stride = merged[0].lse_stride;
+  const auto one_run = [](const auto& slower, const auto& faster) {
+    return slower.x_stride == faster.extent * faster.x_stride &&
+           slower.y_stride == faster.extent * faster.y_stride;
+  };
+  problem.outer_rank = merge_outer_axes(axes, count, one_run, merged);
+  std::copy_n(merged.begin(), problem.outer_rank, problem.outer);
   return problem;
 }
 

@@ -102,22 +102,56 @@ Options cpp_options(Operation operation, const kokkossoftmax_options* options) {
           .reproducible = c.reproducible != 0};
 }
 
+/// operands.lse, or null.
+const kokkossoftmax_tensor* lse_of(Operation operation, const kokkossoftmax_operands* operands) {
+  if (operands == nullptr) return nullptr;
+  constexpr std::size_t size = sizeof(kokkossoftmax_operands);
+  if (operands->size < size || operands->size > max_options_size)
+    throw_invalid(operation, "operands.size = ", operands->size,
+                  " is not the size of a kokkossoftmax_operands (which has ", size,
+                  " bytes or more): set it to sizeof(kokkossoftmax_operands)");
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(operands);
+  if (std::any_of(bytes + size, bytes + operands->size, [](unsigned char byte) { return byte; }))
+    throw_invalid(
+        operation, "operands has a member that is unknown (it was added later than version ",
+        KOKKOSSOFTMAX_VERSION_STRING, " of this library): leave it NULL, or use a later library");
+  if (operands->lse != nullptr && one_value_per_row(operation))
+    throw_invalid(operation, "operands.lse is given (", to_string(operation),
+                  " writes it as its result): set it to NULL");
+  return operands->lse;
+}
+
+/// The tensor `lse` as an array of T.
+template <class T>
+StridedArray<T> lse_array(Operation operation, const kokkossoftmax_tensor& lse) {
+  check_tensor(operation, "lse", &lse, Role::output_per_row);
+  if (lse.type != ValueTypeOf<T>::code)
+    throw_invalid(operation, "lse has type = ", lse.type, ", ", type_name(lse.type),
+                  " (it is computed in ", type_name(ValueTypeOf<T>::code), "): give it that type");
+  check_alignment<T>(operation, "lse", lse);
+  return typed_array<T>(lse);
+}
+
 template <Operation operation>
 void apply(int space, void* stream, const kokkossoftmax_tensor* x, const kokkossoftmax_tensor* y,
-           const kokkossoftmax_options* options) {
+           const kokkossoftmax_options* options, const kokkossoftmax_operands* operands) {
   const char* y_name = one_value_per_row(operation) ? "lse" : "y";
   check_tensor(operation, "x", x, Role::input);
   check_tensor(operation, y_name, y, Role::output);
   const Options cpp = cpp_options(operation, options);
-  with_types(SupportedTypes{}, operation, x->type, y_name, y->type,
-             [&]<class X, class Y>(TypePair<X, Y>) {
-               check_alignment<typename X::type>(operation, "x", *x);
-               check_alignment<typename Y::type>(operation, y_name, *y);
-               with_instance("kokkossoftmax_apply", space, stream, [&](const auto& exec) {
-                 check_and_launch<operation>(exec, typed_array<const typename X::type>(*x), y_name,
-                                             typed_array<typename Y::type>(*y), cpp);
-               });
-             });
+  const kokkossoftmax_tensor* const lse = lse_of(operation, operands);
+  with_types(
+      SupportedTypes{}, operation, x->type, y_name, y->type, [&]<class X, class Y>(TypePair<X, Y>) {
+        check_alignment<typename X::type>(operation, "x", *x);
+        check_alignment<typename Y::type>(operation, y_name, *y);
+        using T = typename ValueTypes<typename X::type, typename Y::type>::Compute;
+        const auto beside = lse == nullptr ? StridedArray<T>{} : lse_array<T>(operation, *lse);
+        with_instance("kokkossoftmax_apply", space, stream, [&](const auto& exec) {
+          check_and_launch<operation>(exec, typed_array<const typename X::type>(*x), y_name,
+                                      typed_array<typename Y::type>(*y), cpp,
+                                      lse == nullptr ? nullptr : &beside);
+        });
+      });
 }
 
 }  // namespace
@@ -133,6 +167,12 @@ int kokkossoftmax_options_init_sized(kokkossoftmax_options* options, size_t size
 
 int kokkossoftmax_apply(int operation, int space, void* stream, const kokkossoftmax_tensor* x,
                         const kokkossoftmax_tensor* y, const kokkossoftmax_options* options) {
+  return kokkossoftmax_apply_with(operation, space, stream, x, y, options, nullptr);
+}
+
+int kokkossoftmax_apply_with(int operation, int space, void* stream, const kokkossoftmax_tensor* x,
+                             const kokkossoftmax_tensor* y, const kokkossoftmax_options* options,
+                             const kokkossoftmax_operands* operands) {
   return Impl::guarded([&] {
     constexpr int last = static_cast<int>(Impl::last_operation);
     if (operation < 0 || operation > last)
@@ -141,7 +181,7 @@ int kokkossoftmax_apply(int operation, int space, void* stream, const kokkossoft
                          " is unknown (the known values are 0 to ", last,
                          "): give a value of kokkossoftmax_operation");
     Impl::with_operation(static_cast<Impl::Operation>(operation), [&](auto constant) {
-      Impl::apply<constant.value>(space, stream, x, y, options);
+      Impl::apply<constant.value>(space, stream, x, y, options, operands);
     });
   });
 }

@@ -101,14 +101,16 @@ inline bool has_elements(const kokkossoftmax_tensor& tensor) {
   return true;
 }
 
-/// Which of the two arguments a tensor is.
-enum class Role { input, output };
+/// What a tensor is for.
+enum class Role { input, output, output_per_row };
 
 inline void check_tensor(Operation operation, const char* name, const kokkossoftmax_tensor* tensor,
                          Role role) {
   if (tensor == nullptr)
     throw_invalid(operation, name, " is NULL (an array is needed): give a kokkossoftmax_tensor");
-  const int min_rank = role == Role::output && operation == Operation::logsumexp ? 0 : 1;
+  const bool one_value_per_row =
+      role == Role::output_per_row || (role == Role::output && operation == Operation::logsumexp);
+  const int min_rank = one_value_per_row ? 0 : 1;
   if (tensor->rank < min_rank || tensor->rank > KOKKOSSOFTMAX_MAX_RANK)
     throw_invalid(operation, name, " has rank ", tensor->rank, " (ranks from ", min_rank, " to ",
                   KOKKOSSOFTMAX_MAX_RANK, " are supported): merge axes, or make a call per slice");
@@ -124,7 +126,7 @@ inline void check_tensor(Operation operation, const char* name, const kokkossoft
     if (stride < 0)
       throw_invalid(operation, name, ".strides[", d, "] = ", stride,
                     " is negative (strides count forward from data): reverse the axis in a copy");
-    if (stride == 0 && tensor->extents[d] > 1 && has_elements(*tensor) && role == Role::output)
+    if (stride == 0 && tensor->extents[d] > 1 && has_elements(*tensor) && role != Role::input)
       throw_invalid(operation, name, ".strides[", d, "] = 0 with ", name, ".extents[", d,
                     "] = ", tensor->extents[d],
                     " (several results would be written to one element): give ", name,

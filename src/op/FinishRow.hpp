@@ -8,6 +8,7 @@
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
 #include <op/RowOp.hpp>
+#include <row/RowArgs.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -16,6 +17,21 @@ namespace KokkosSoftmax::Impl {
 template <class Output, class Y>
 KOKKOS_FORCEINLINE_FUNCTION void finish_row(const Output& output, Y* y) {
   *y = static_cast<Y>(output.value);
+}
+
+/// Writes what a call asks for per row beside the entries of y: the log-sum-exp. Call it in one
+/// thread per row, after the entries are written: no registers hold entries then, and the address
+/// takes some. An operation that writes no entries has nothing beside y.
+template <RowOp Op, class V>
+KOKKOS_FORCEINLINE_FUNCTION void finish_beside(const RowArgs<V>& arguments, std::int64_t r,
+                                               const typename Op::State& state) {
+  if constexpr (Op::writes_entries && requires { state.value(); }) {
+    if (arguments.problem.lse == nullptr) return;
+    constexpr auto infinity = Kokkos::Experimental::infinity_v<typename V::Compute>;
+    const auto lse = state.value();
+    // NaN for a row with +inf, as in y: not all operations can tell it from a row that has NaN too
+    *arguments.lse(r) = lse == infinity ? lse - lse : lse;
+  }
 }
 
 /// Writes the output of a row whose tile is still in registers: the tile's entries, or the row's

@@ -42,6 +42,12 @@ struct RowArgs {
         empty_rows(options.empty_rows),
         scale_is_zero(static_cast<T>(options.scale) == T(0)) {}
 
+  /// The row of a team, if each team works on one row.
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_of_team(const Member& member) const {
+    return first_row + member.league_rank();
+  }
+
   KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> row(std::int64_t r) const {
     std::int64_t x = 0;
     std::int64_t y = 0;
@@ -61,6 +67,11 @@ struct RowArgs {
   /// The same for problems with one outer axis, without divisions.
   KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> row_of_one_axis(std::int64_t r) const {
     return {problem.x + r * problem.outer[0].x_stride, problem.y + r * problem.outer[0].y_stride};
+  }
+
+  /// Where the log-sum-exp of row r is written. Only if problem.lse isn't null.
+  KOKKOS_FORCEINLINE_FUNCTION auto lse(std::int64_t r) const {
+    return problem.lse + r * problem.lse_stride;
   }
 };
 

@@ -36,6 +36,9 @@ class ColumnTeam {
               m_lane * Shape::width) {}
 
   KOKKOS_FORCEINLINE_FUNCTION int thread() const { return m_member.team_rank(); }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_number(int k) const {
+    return m_row + (Tiles::slots == 1 ? k : k * Shape::lanes);
+  }
   /// Whether row k of this lane exists. The last panel can extend beyond the last row.
   KOKKOS_FORCEINLINE_FUNCTION bool is_row(int k) const {
     return row_number(k) < m_arguments.problem.rows;
@@ -85,14 +88,20 @@ class ColumnTeam {
     return Shape::threads == 1 ? 0 : 2 * Scratch::shmem_size(Shape::threads * rows);
   }
 
+  /// What `finish_beside` writes for the rows of this lane, in one thread of the team.
+  template <class Op>
+  KOKKOS_FORCEINLINE_FUNCTION void finish_beside_rows(const State (&all)[rows_per_lane]) const {
+    if (thread() != 0) return;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < rows_per_lane; ++k)
+      if (is_row(k)) finish_beside<Op>(m_arguments, row_number(k), all[k]);
+  }
+
  private:
   using Traits = StateTraits<State>;
   using Scratch = Kokkos::View<T*, typename Exec::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_number(int k) const {
-    return m_row + (Tiles::slots == 1 ? k : k * Shape::lanes);
-  }
   /// The row that a slot without a row of its own reads. The entries are not used. On a host this
   /// is the team's first row, because another team may write to any other row at the same time. On
   /// a GPU it is the launch's first row, because the team's own would take another register.
@@ -145,6 +154,7 @@ struct ColumnHeldKernel {
           return Output(all[k], StateTraits<State>::reference(mine[k]), arguments.empty_rows);
         },
         [&](int k) { return team.is_row(k); });
+    team.template finish_beside_rows<Op>(all);
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) { return Team::scratch_bytes(); }
@@ -211,6 +221,7 @@ struct ColumnKernel {
           [&](int k) { return EntryOutput<Op>(all[k], arguments.empty_rows); },
           [&](int k) { return team.is_row(k); });
     }
+    team.template finish_beside_rows<Op>(all);
   }
 };
 

@@ -27,7 +27,7 @@ struct FusedRegistersKernel {
     constexpr int lanes = Shape::lanes;
     const int lane = lane_number<lanes>(member);
     const int thread_id = member.team_rank() * lanes + lane;
-    const Row row(arguments, arguments.first_row + member.league_rank());
+    const Row row(arguments, arguments.row_of_team(member));
     Share share;
     share.load(arguments, row, 0, thread_id);
     const State mine = reduce_tile<Op, lanes>(member, share);
@@ -37,6 +37,7 @@ struct FusedRegistersKernel {
     if (!Op::writes_entries && member.team_rank() > 0) return;
     finish_tile<Op>(share, row, thread_id, thread_id == 0,
                     Output(all, StateTraits<State>::reference(mine), arguments.empty_rows));
+    if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all);
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) {

@@ -23,7 +23,7 @@ struct FusedScratchKernel {
     constexpr int lanes = Shape::lanes;
     const int lane = lane_number<lanes>(member);
     const int thread_id = member.team_rank() * lanes + lane;
-    const typename Share::Row row(arguments, arguments.first_row + member.league_rank());
+    const typename Share::Row row(arguments, arguments.row_of_team(member));
     const ScratchStates<Exec, State> states(member.team_scratch(0), Shape::threads);
     Share share(member, row.columns / Shape::width);
     const auto mine = merge_over_lanes<lanes>(member, share.load(arguments, row, 0, thread_id));
@@ -33,6 +33,7 @@ struct FusedScratchKernel {
       if (thread_id == 0) finish_row(Output(all, arguments.empty_rows), row.y);
     } else {
       share.store(arguments, row, 0, thread_id, all);
+      if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all);
     }
   }
 

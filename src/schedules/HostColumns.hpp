@@ -53,6 +53,7 @@ struct HostColumnsKernel {
       for (int r = 0; r < rows; ++r)
         finish_row(Output(sum[r].state(), arguments.empty_rows), row[r].y);
     } else {
+      for (int r = 0; r < rows; ++r) finish_beside<Op>(arguments, first_row + r, sum[r].state());
       // Backwards: the last piece is still in the buffer, and the pieces before it may be in a
       // cache.
       const std::int64_t last = (columns - 1) / piece_columns * piece_columns;

@@ -33,7 +33,7 @@ class HostRow {
   static constexpr std::int64_t span_size = Span::max_size;
 
   HostRow(const RowArgs<V>& arguments, std::int64_t r)
-      : m_pointers(arguments.row(r)), m_arguments(arguments) {}
+      : m_number(r), m_pointers(arguments.row(r)), m_arguments(arguments) {}
 
   static std::int64_t spans(std::int64_t columns) { return divide_up(columns, span_size); }
 
@@ -54,6 +54,8 @@ class HostRow {
       span(s).transform_into(m_pointers.y + s * span_size * stride, stride, output);
   }
 
+  void write_beside(const State& row) const { finish_beside<Op>(m_arguments, m_number, row); }
+
   void write_value(const State& row) const {
     finish_row(Output(row, m_arguments.empty_rows), m_pointers.y);
   }
@@ -73,6 +75,7 @@ class HostRow {
         reference_for<Op>([&] { return entries.max(-Kokkos::Experimental::infinity_v<T>); });
     const State row =
         StateTraits<State>::make(reference, entries.sum_into(exponentials, Exp(reference)));
+    write_beside(row);
     const Output output(row, reference, m_arguments.empty_rows);
     HostSpan<T, T, ValuesThemselves<T>>(exponentials, m_arguments.problem.columns, {})
         .transform_into(m_pointers.y, 1, output);
@@ -85,6 +88,7 @@ class HostRow {
             on_host(Source(m_arguments)), begin};
   }
 
+  std::int64_t m_number;
   RowPointers<V> m_pointers;
   const RowArgs<V>& m_arguments;
 };
@@ -104,7 +108,9 @@ struct HostRowsKernel {
       if constexpr (Op::keeps_exponentials) {
         if (spans == 1 && arguments.problem.y_column_stride == 1) return row.softmax_in_one_span();
       }
-      row.write(0, spans, row.sum(0, spans).state());
+      const auto state = row.sum(0, spans).state();
+      row.write_beside(state);
+      row.write(0, spans, state);
     }
   }
 };
@@ -128,6 +134,7 @@ struct HostSplitRowsKernel {
     if constexpr (!Op::writes_entries) {
       if (member.team_rank() == 0) row.write_value(all);
     } else {
+      if (member.team_rank() == 0) row.write_beside(all);
       row.write(first, last, all);
     }
   }

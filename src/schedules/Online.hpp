@@ -30,7 +30,7 @@ struct OnlineKernel {
     constexpr int lanes = Shape::lanes;
     const int lane = lane_number<lanes>(member);
     const int thread_id = member.team_rank() * lanes + lane;
-    const Row row(arguments, arguments.first_row + member.league_rank());
+    const Row row(arguments, arguments.row_of_team(member));
 
     OnlineSum<Exp, State> sum;
     for (std::int64_t first = 0; first == 0 || first < row.chunks; first += RowTile::chunks) {
@@ -53,6 +53,7 @@ struct OnlineKernel {
         tile.load(arguments, row, first, thread_id);
         tile.store(row, first, thread_id, output);
       }
+      if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all);
     }
   }
 

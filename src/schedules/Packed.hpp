@@ -88,11 +88,13 @@ struct PackedKernel {
       });
       return terms;
     });
-    const Output output(StateTraits<State>::make(reference, sum), arguments.empty_rows);
+    const State state = StateTraits<State>::make(reference, sum);
+    const Output output(state, arguments.empty_rows);
     if constexpr (Op::writes_entries) {
       for_each_slot(columns, [&](int j) {
         if (j < columns) row[j] = output(value[j]);
       });
+      finish_beside<Op>(arguments, r, state);
     } else {
       finish_row(output, y_of_row(r));
     }
@@ -121,6 +123,7 @@ struct PackedKernel {
     if constexpr (Op::writes_entries) {
       for (int j = 0; j < columns; ++j)
         row[j] = output(Op::keeps_exponentials ? row[j] : source.value(row[j], j));
+      finish_beside<Op>(arguments, r, state);
     } else {
       finish_row(output, y_of_row(r));
     }

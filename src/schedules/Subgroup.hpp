@@ -40,9 +40,11 @@ struct SubgroupKernel {
     for (int k = 0; k < rows; ++k) {
       const typename Op::State state = reduce_tile<Op, Shape::lanes>(member, share[k]);
       const std::int64_t r = first + k * Shape::threads;
-      if (r < arguments.problem.rows)
+      if (r < arguments.problem.rows) {
         finish_tile<Op>(share[k], Row(arguments, r), lane, lane == 0,
                         Output(state, arguments.empty_rows));
+        if (lane == 0) finish_beside<Op>(arguments, r, state);
+      }
     }
   }
 

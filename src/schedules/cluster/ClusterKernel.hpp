@@ -41,12 +41,15 @@ struct ClusterKernel {
     if (thread_id == 0) exchange.init();
     member.arrive();
     const std::int64_t begin = std::int64_t(member.rank_in_cluster()) * chunks_per_team;
-    const Row row = share_of(arguments.first_row + member.league_rank(), begin);
+    const Row row = share_of(arguments.row_of_team(member), begin);
     Share share(member, chunks_per_team);
     const State mine =
         merge_over_lanes<lanes>(member, share.load(arguments, row, begin, thread_id));
     const State team = merge_over_team<Shape::threads, lanes>(member, lane, of_threads, mine);
-    share.store(arguments, row, begin, thread_id, merge_over_cluster(member, lane, exchange, team));
+    const State all = merge_over_cluster(member, lane, exchange, team);
+    share.store(arguments, row, begin, thread_id, all);
+    if (member.rank_in_cluster() == 0 && thread_id == 0)
+      finish_beside<Op>(arguments, arguments.row_of_team(member), all);
   }
 
   static std::size_t scratch_bytes(std::int64_t chunks) {

@@ -82,7 +82,14 @@ class SplitTeam
         tile.load(this->m_arguments, row, first, m_thread_id);
         tile.store(row, first, m_thread_id, output);
       }
+      finish_beside_once(r, all);
     }
+  }
+
+  /// In one thread of the group.
+  KOKKOS_FORCEINLINE_FUNCTION void finish_beside_once(std::uint32_t r, const State& all) const {
+    if (this->m_group.index() == 0 && m_thread_id == 0)
+      finish_beside<Op>(this->m_arguments, r, all);
   }
 
   int m_thread_id;
@@ -155,6 +162,7 @@ class SplitHeldTeam : public SplitTeam<Exec, Op, Source, Shape> {
 
   KOKKOS_FORCEINLINE_FUNCTION void store(std::uint32_t r, const State& all) const {
     m_held.store(this->m_arguments, share(r), this->begin(), this->m_thread_id, all);
+    this->finish_beside_once(r, all);
   }
 
   Held m_held;
@@ -181,7 +189,8 @@ class SplitOnceTeam : public SplitTeam<Exec, Op, Source, Shape> {
   static constexpr bool one_row_per_group = true;
 
   KOKKOS_FORCEINLINE_FUNCTION void run() {
-    const auto row = this->share_of(this->m_arguments.row_of_one_axis(this->m_group.own_row(0)));
+    const std::uint32_t r = this->m_group.own_row(0);
+    const auto row = this->share_of(this->m_arguments.row_of_one_axis(r));
     RowTile tile;
     tile.load(this->m_arguments, row, this->begin(), this->m_thread_id);
     const State mine = reduce_tile<Op, Shape::lanes>(this->m_member, tile);
@@ -190,9 +199,11 @@ class SplitOnceTeam : public SplitTeam<Exec, Op, Source, Shape> {
     const auto outcome = this->m_group.join_group(0, all);
     if (outcome == Group::Outcome::closed) this->run_closed(1);
     this->m_group.leave();
-    if (outcome == Group::Outcome::complete)
+    if (outcome == Group::Outcome::complete) {
       tile.store(row, this->begin(), this->m_thread_id,
                  Output(all, StateTraits<State>::reference(mine), this->m_arguments.empty_rows));
+      this->finish_beside_once(r, all);
+    }
   }
 
   static std::int64_t most_chunks(std::size_t /*scratch*/) { return RowTile::chunks; }

@@ -138,14 +138,22 @@ class SplitColumnTeam
       write_entries(panel, all);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void write_values(std::uint32_t panel, const Merged& all) const {
+  /// Calls finish(row, state) in one slot per row of the panel.
+  template <class Finish>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_row(std::uint32_t panel, const Merged& all,
+                                                const Finish& finish) const {
     if (this->m_group.index() != 0) return;
     for (int k = 0; k < slots; ++k) {
       const std::int64_t r = row_of_slot(panel, k);
       if (is_row(r, k) && this->m_group.states().lane_in_row(k) == 0)
-        finish_row(Output(all(this->m_group.states().row(k)), this->m_arguments.empty_rows),
-                   Row(this->m_arguments, r).y);
+        finish(r, all(this->m_group.states().row(k)));
     }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void write_values(std::uint32_t panel, const Merged& all) const {
+    for_each_row(panel, all, [&](std::int64_t r, const auto& state) {
+      finish_row(Output(state, this->m_arguments.empty_rows), Row(this->m_arguments, r).y);
+    });
   }
 
   /// Reads backwards, because the end of the first read is still in the cache.
@@ -161,6 +169,9 @@ class SplitColumnTeam
         tile[k].store(row.slot[k], first, 0,
                       Entry(all(this->m_group.states().row(k)), this->m_arguments.empty_rows));
     }
+    for_each_row(panel, all, [&](std::int64_t r, const auto& state) {
+      finish_beside<Op>(this->m_arguments, r, state);
+    });
   }
 };
 
