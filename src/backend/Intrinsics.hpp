@@ -36,6 +36,13 @@ struct alignas(count * sizeof(std::uint32_t)) Words {
   std::uint32_t word[count];
 };
 
+/// The largest vector whose lanes are combined by shuffles. GPUs execute threads in groups of 32
+/// (warps of CUDA, wavefronts of AMD's RDNA) or 64 (wavefronts of AMD's CDNA) with consecutive
+/// numbers. A vector of 2^n <= 32 lanes begins at a multiple of its length. So a shuffle at a
+/// distance less than its length stays in the vector, also if another thread of the team has the
+/// other half of the wavefront and has left the code with the shuffle.
+inline constexpr int shuffled_lanes = 32;
+
 }  // namespace KokkosSoftmax::Impl::Intrinsics
 
 #if defined(__CUDA_ARCH__)

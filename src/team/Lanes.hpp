@@ -53,13 +53,14 @@ struct MaxEntry {
 };
 
 /// Combines the values of the lanes of a vector; every lane gets the same result. All lanes of a
-/// warp must call this together. `lanes` may be less than the vector length if the values of the
-/// first `lanes` lanes are repeated in the other lanes.
+/// warp of CUDA must call this together, and elsewhere all lanes of the vector. `lanes` may be less
+/// than the vector length if the values of the first `lanes` lanes are repeated in the other lanes.
 template <int lanes, class Reducer, class T, class Member, class Combine>
 KOKKOS_FORCEINLINE_FUNCTION T combine_over_lanes([[maybe_unused]] const Member& member, T value,
                                                  [[maybe_unused]] const Combine& combine) {
   if constexpr (lanes > 1) {
     if constexpr (Intrinsics::has_shuffles) {
+      static_assert(lanes <= Intrinsics::shuffled_lanes && (lanes & (lanes - 1)) == 0);
       for (int distance = lanes / 2; distance > 0; distance /= 2)
         value = combine(value, Intrinsics::shuffle_xor(value, distance));
     } else {
