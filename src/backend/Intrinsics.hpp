@@ -15,7 +15,12 @@
 /// - has_half_pair_max, half_pair_max<X>(a, b): the elementwise maximum of two pairs of a half type
 /// - has_whole_moves, store_global(to, words), load_scratch<count>(from): stores and loads that the
 ///   compiler can't split into smaller ones
-/// - has_shuffles, lane_number(), shuffle_xor(value, distance): the lanes of a vector
+/// - has_shuffles, lane_number(), shuffle_xor(value, distance): the lanes of a vector. The distance
+///   is less than shuffled_lanes.
+/// - load_relaxed(word), store_relaxed(word, value): loads and stores of words of 32 or 64 bits, by
+///   which teams exchange data through global memory. Each access moves the whole word between the
+///   thread and memory that all teams see. On devices it orders no other accesses.
+/// - before_next_poll(): is called between two polls for such words
 ///
 /// A has_... constant says whether the backend has the functions listed after it.
 

@@ -78,6 +78,17 @@ KOKKOS_FORCEINLINE_FUNCTION T shuffle_xor(T value, int distance) {
   return __shfl_xor_sync(0xffffffffu, value, distance);
 }
 
+template <class Word>
+KOKKOS_FORCEINLINE_FUNCTION Word load_relaxed(const Word* word) {
+  return *static_cast<const volatile Word*>(word);
+}
+template <class Word>
+KOKKOS_FORCEINLINE_FUNCTION void store_relaxed(Word* word, Word value) {
+  *static_cast<volatile Word*>(word) = value;
+}
+
+KOKKOS_FORCEINLINE_FUNCTION void before_next_poll() {}
+
 }  // namespace KokkosSoftmax::Impl::Intrinsics
 
 #endif

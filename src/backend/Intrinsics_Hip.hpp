@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_HIP_HPP
 
 // Included by Intrinsics_Portable.hpp for device code. Defines the functions for the lanes of a
-// vector, which can have up to 64 lanes.
+// vector and for the words that teams exchange.
 
 namespace KokkosSoftmax::Impl::Intrinsics {
 
@@ -15,6 +15,24 @@ template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T shuffle_xor(T value, int distance) {
   return __shfl_xor(value, distance);
 }
+
+// Atomic accesses of device scope ("agent") bypass the cache of the compute unit, which other
+// compute units don't update. `volatile` does so too, with the larger scope of the whole system and
+// a wait after each access.
+template <class Word>
+KOKKOS_FORCEINLINE_FUNCTION Word load_relaxed(const Word* word) {
+  return __hip_atomic_load(word, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+template <class Word>
+KOKKOS_FORCEINLINE_FUNCTION void store_relaxed(Word* word, Word value) {
+  __hip_atomic_store(word, value, __ATOMIC_RELAXED, __HIP_MEMORY_SCOPE_AGENT);
+}
+
+// A team also polls the record that it has published itself. The thread that publishes can share a
+// wavefront with a thread that polls, and the threads of a wavefront run in lockstep. The barrier
+// is no instruction. It forbids the compiler to make a loop of polls part of a branch that runs
+// before the branch with the publication.
+KOKKOS_FORCEINLINE_FUNCTION void before_next_poll() { __builtin_amdgcn_wave_barrier(); }
 
 }  // namespace KokkosSoftmax::Impl::Intrinsics
 

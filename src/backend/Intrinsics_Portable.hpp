@@ -4,6 +4,9 @@
 
 // Included by Intrinsics.hpp for hosts, and for devices that have no file of their own.
 
+#include <atomic>
+#include <thread>
+
 namespace KokkosSoftmax::Impl::Intrinsics {
 
 KOKKOS_FORCEINLINE_FUNCTION float fast_exp2(float x) { return Kokkos::exp2(x); }
@@ -43,6 +46,26 @@ inline constexpr bool has_shuffles = false;
 int lane_number();
 template <class T>
 T shuffle_xor(T, int);
+
+// On hosts the accesses are ordered, which costs little there: when a thread reads a word,
+// everything that the writer did before it is complete, so that entries of y can overwrite entries
+// of x.
+template <class Word>
+KOKKOS_FORCEINLINE_FUNCTION Word load_relaxed(const Word* word) {
+  KOKKOS_IF_ON_DEVICE((return *static_cast<const volatile Word*>(word);))
+  KOKKOS_IF_ON_HOST(
+      (return std::atomic_ref<Word>(*const_cast<Word*>(word)).load(std::memory_order_acquire);))
+}
+template <class Word>
+KOKKOS_FORCEINLINE_FUNCTION void store_relaxed(Word* word, Word value) {
+  KOKKOS_IF_ON_DEVICE((*static_cast<volatile Word*>(word) = value;))
+  KOKKOS_IF_ON_HOST((std::atomic_ref<Word>(*word).store(value, std::memory_order_release);))
+}
+
+// A host thread yields its core to the threads that it waits for.
+KOKKOS_FORCEINLINE_FUNCTION void before_next_poll() {
+  KOKKOS_IF_ON_HOST((std::this_thread::yield();))
+}
 
 }  // namespace KokkosSoftmax::Impl::Intrinsics
 #endif

@@ -7,34 +7,17 @@
 /// fences.
 
 #include <Kokkos_Core.hpp>
-#include <atomic>
+#include <backend/Intrinsics.hpp>
 #include <cstdint>
 #include <schedules/split/Workspace.hpp>
 #include <team/RowState.hpp>
-#include <thread>
 
 namespace KokkosSoftmax::Impl {
 
-/// Loads and stores of words that teams exchange. Each word is valid by itself, so that no memory
-/// order is needed. On hosts the accesses are ordered nevertheless, which costs little there: when
-/// a thread reads a word, everything that the writer did before it is complete, so that entries of
-/// y can overwrite entries of x.
-template <class Word>
-KOKKOS_FORCEINLINE_FUNCTION Word load_relaxed(const Word* word) {
-  KOKKOS_IF_ON_DEVICE((return *static_cast<const volatile Word*>(word);))
-  KOKKOS_IF_ON_HOST(
-      (return std::atomic_ref<Word>(*const_cast<Word*>(word)).load(std::memory_order_acquire);))
-}
-template <class Word>
-KOKKOS_FORCEINLINE_FUNCTION void store_relaxed(Word* word, Word value) {
-  KOKKOS_IF_ON_DEVICE((*static_cast<volatile Word*>(word) = value;))
-  KOKKOS_IF_ON_HOST((std::atomic_ref<Word>(*word).store(value, std::memory_order_release);))
-}
-
-/// Called between two polls. A host thread yields its core to the threads that it waits for.
-KOKKOS_FORCEINLINE_FUNCTION void before_next_poll() {
-  KOKKOS_IF_ON_HOST((std::this_thread::yield();))
-}
+// Each word of a record is valid by itself, so that these accesses need no memory order.
+using Intrinsics::before_next_poll;
+using Intrinsics::load_relaxed;
+using Intrinsics::store_relaxed;
 
 /// What a team publishes to its group in a round.
 template <RowState State>
