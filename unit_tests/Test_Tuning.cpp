@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <backend/Architecture.hpp>
 #include <cstdio>
 #include <dispatch/Compiled.hpp>
 #include <dispatch/Tuning.hpp>
@@ -86,25 +87,40 @@ TEST(Tuning, LinesComeBackFromTheirText) {
 TEST(Tuning, Ranges) {
   const TuningLine line = parse_tuning_line(line_text("1025-2048 64-*"));
   EXPECT_TRUE(line.applies(64, 1025, any_architecture));
-  EXPECT_TRUE(line.applies(std::int64_t(1) << 40, 2048, 90));
-  EXPECT_FALSE(line.applies(63, 1025, 90));
-  EXPECT_FALSE(line.applies(64, 1024, 90));
-  EXPECT_FALSE(line.applies(64, 2049, 90));
-  TuningLine shipped = line;
-  shipped.architecture = 90;
-  EXPECT_TRUE(shipped.applies(64, 1025, 90));
-  EXPECT_FALSE(shipped.applies(64, 1025, 80));
+  EXPECT_TRUE(line.applies(std::int64_t(1) << 40, 2048, "sm_90"));
+  EXPECT_FALSE(line.applies(63, 1025, "sm_90"));
+  EXPECT_FALSE(line.applies(64, 1024, "sm_90"));
+  EXPECT_FALSE(line.applies(64, 2049, "sm_90"));
+}
+
+TEST(Tuning, LinesForAnArchitectureApplyToNoOther) {
+  const char* const all[] = {"sm_80", "sm_90", "gfx90a", "gfx90c", "gfx942"};
+  for (const char* of_line : all) {
+    TuningLine line = parse_tuning_line(line_text("* *"));
+    line.architecture = of_line;
+    for (const char* of_device : all)
+      EXPECT_EQ(line.applies(1, 1, of_device), std::string_view(of_line) == of_device)
+          << of_line << " " << of_device;
+    EXPECT_FALSE(line.applies(1, 1, architecture(Kokkos::DefaultHostExecutionSpace())));
+  }
+}
+
+TEST(Tuning, NamesOfArchitectures) {
+  EXPECT_EQ(cuda_architecture(9, 0), "sm_90");
+  EXPECT_EQ(cuda_architecture(12, 1), "sm_121");
+  EXPECT_EQ(hip_architecture("gfx90a:sramecc+:xnack-"), "gfx90a");
+  EXPECT_EQ(hip_architecture("gfx1100"), "gfx1100");
 }
 
 TEST(Tuning, CommentsAndEmptyLines) {
   std::istringstream table("# comment\n\n" + line_text("* *") + " # why\n   \n" + line_text("7 *") +
                            "\n");
-  const auto lines = parse_tuning_table(table, "my.table", 90);
+  const auto lines = parse_tuning_table(table, "my.table", "sm_90");
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0].number, 3);
   EXPECT_EQ(lines[1].number, 5);
   EXPECT_EQ(lines[1].table, "my.table");
-  EXPECT_EQ(lines[1].architecture, 90);
+  EXPECT_EQ(lines[1].architecture, "sm_90");
 }
 
 TEST(Tuning, BadLines) {

@@ -85,17 +85,21 @@ class PerDevice {
   std::array<std::unique_ptr<const Value>, max_devices> m_value;
 };
 
+[[noreturn]] inline void throw_no_properties(const char* backend, int device) {
+  throw std::runtime_error(std::string("KokkosSoftmax: ") + backend +
+                           " doesn't tell the properties of device " + std::to_string(device) +
+                           " (the device may be lost): restart the process");
+}
+
+// The properties of the instance's device. Kokkos' own cuda_device_prop() and hip_device_prop()
+// describe the device that Kokkos was initialized with.
 #if defined(KOKKOS_ENABLE_CUDA)
-/// The properties of the instance's device. Kokkos' own cuda_device_prop() describes the device
-/// that Kokkos was initialized with.
 inline const cudaDeviceProp& device_properties(const Kokkos::Cuda& exec) {
   static PerDevice<cudaDeviceProp> properties;
   return properties.of(exec, [&] {
     cudaDeviceProp of_device{};
     if (cudaGetDeviceProperties(&of_device, exec.cuda_device()) != cudaSuccess)
-      throw std::runtime_error("KokkosSoftmax: CUDA doesn't tell the properties of device " +
-                               std::to_string(exec.cuda_device()) +
-                               " (the device may be lost): restart the process");
+      throw_no_properties("CUDA", exec.cuda_device());
     return of_device;
   });
 }
@@ -103,7 +107,13 @@ inline const cudaDeviceProp& device_properties(const Kokkos::Cuda& exec) {
 
 #if defined(KOKKOS_ENABLE_HIP)
 inline const hipDeviceProp_t& device_properties(const Kokkos::HIP& exec) {
-  return exec.hip_device_prop();
+  static PerDevice<hipDeviceProp_t> properties;
+  return properties.of(exec, [&] {
+    hipDeviceProp_t of_device{};
+    if (hipGetDeviceProperties(&of_device, exec.hip_device()) != hipSuccess)
+      throw_no_properties("HIP", exec.hip_device());
+    return of_device;
+  });
 }
 #endif
 

@@ -6,6 +6,7 @@
 /// From a problem to a launched kernel: chooses one of the variants and launches it. Included by
 /// the translation units that instantiate the functions of KokkosSoftmax_Launch.hpp.
 
+#include <backend/Architecture.hpp>
 #include <dispatch/Compiled.hpp>
 #include <dispatch/Rule.hpp>
 #include <dispatch/Tuning.hpp>
@@ -36,17 +37,6 @@ const std::vector<TunedVariant>& tuned_variants() {
   return tuned;
 }
 
-/// The architecture whose tuning tables apply.
-template <class Exec>
-int architecture(const Exec& exec) {
-  if constexpr (is_cuda<Exec>) {
-    const auto& device = device_properties(exec);
-    return 10 * device.major + device.minor;
-  } else {
-    return any_architecture;
-  }
-}
-
 template <class Exec, class V, Operation operation>
 class Dispatch {
  public:
@@ -75,7 +65,7 @@ class Dispatch {
     const auto& tuned = tuned_variants<operation, Exec, V>();
     // Not for `reproducible`: a line can apply to some numbers of rows only.
     if (tuned.empty() || m_context.options.reproducible) return nullptr;
-    const int device = architecture(m_context.exec);
+    const std::string& device = architecture(m_context.exec);
     for (const TunedVariant& t : tuned)
       if (t.line->applies(m_context.problem().rows, m_context.problem().columns, device) &&
           is_eligible(t.line->schedule.algorithm) && list[t.variant].serves(m_context))

@@ -186,7 +186,7 @@ TuningLine parse_tuning_line(const std::string& text) {
 }
 
 std::vector<TuningLine> parse_tuning_table(std::istream& in, const std::string& name,
-                                           int architecture) {
+                                           std::string_view architecture) {
   std::vector<TuningLine> lines;
   int number = 0;
   for (std::string text; std::getline(in, text);) {

@@ -16,6 +16,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace KokkosSoftmax::Impl {
@@ -34,7 +35,8 @@ struct Range {
 /// Prints "N", "N-M", "N-*" or "*".
 KOKKOSSOFTMAX_EXPORT std::ostream& operator<<(std::ostream& out, const Range& range);
 
-inline constexpr int any_architecture = 0;
+/// The architecture of lines that apply to every device.
+inline constexpr std::string_view any_architecture = "";
 
 /// One line of a tuning table, and its place.
 struct TuningLine {
@@ -46,9 +48,9 @@ struct TuningLine {
 
   std::string table = {};
   int number = 0;
-  int architecture = any_architecture;  ///< CUDA compute capability, 90 for 9.0
+  std::string architecture{any_architecture};  ///< see Architecture.hpp
 
-  bool applies(std::int64_t rows_, std::int64_t columns_, int architecture_) const {
+  bool applies(std::int64_t rows_, std::int64_t columns_, std::string_view architecture_) const {
     return columns.contains(columns_) && rows.contains(rows_) &&
            (architecture == any_architecture || architecture == architecture_);
   }
@@ -64,7 +66,7 @@ KOKKOSSOFTMAX_EXPORT TuningLine parse_tuning_line(const std::string& text);
 
 /// Reads a table. The messages of errors name the table and the line.
 KOKKOSSOFTMAX_EXPORT std::vector<TuningLine> parse_tuning_table(
-    std::istream& in, const std::string& name, int architecture = any_architecture);
+    std::istream& in, const std::string& name, std::string_view architecture = any_architecture);
 
 /// Reads a table from a file. Every schedule in it must be compiled.
 KOKKOSSOFTMAX_EXPORT std::vector<TuningLine> read_tuning_file(const std::string& path);
@@ -72,7 +74,7 @@ KOKKOSSOFTMAX_EXPORT std::vector<TuningLine> read_tuning_file(const std::string&
 /// A table that is compiled into the library for an architecture.
 struct ShippedTable {
   const char* name;
-  int architecture;
+  const char* architecture;
   const char* text;
 };
 KOKKOSSOFTMAX_EXPORT std::span<const ShippedTable> shipped_tables();
