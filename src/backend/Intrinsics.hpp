@@ -15,6 +15,8 @@
 /// - has_half_pair_max, half_pair_max<X>(a, b): the elementwise maximum of two pairs of a half type
 /// - has_whole_moves, store_global(to, words), load_scratch<count>(from): stores and loads that the
 ///   compiler can't split into smaller ones
+/// - Moved<Chunk, T, width>: the type of a variable for a chunk of `width` entries of T that is
+///   moved and not changed. The compiler keeps arrays of this type in registers.
 /// - has_shuffles, lane_number(), shuffle_xor(value, distance): the lanes of a vector. The distance
 ///   is less than shuffled_lanes.
 /// - load_relaxed(word), store_relaxed(word, value): loads and stores of words of 32 or 64 bits, by

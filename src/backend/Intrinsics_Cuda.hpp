@@ -69,6 +69,9 @@ KOKKOS_FORCEINLINE_FUNCTION Words<count> load_scratch(const void* from) {
   return words;
 }
 
+template <class Chunk, class T, int width>
+using Moved = Chunk;
+
 inline constexpr bool has_shuffles = true;
 
 KOKKOS_FORCEINLINE_FUNCTION int lane_number() { return static_cast<int>(threadIdx.x); }

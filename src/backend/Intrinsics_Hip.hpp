@@ -7,6 +7,10 @@
 
 namespace KokkosSoftmax::Impl::Intrinsics {
 
+// clang moves a structure of 16 bytes by memcpy, and keeps an array of such structures in memory.
+template <class Chunk, class T, int width>
+using Moved = T __attribute__((ext_vector_type(width)));
+
 inline constexpr bool has_shuffles = true;
 
 KOKKOS_FORCEINLINE_FUNCTION int lane_number() { return static_cast<int>(threadIdx.x); }

@@ -42,6 +42,9 @@ Words<count> load_scratch(const void*);
 #else
 namespace KokkosSoftmax::Impl::Intrinsics {
 
+template <class Chunk, class T, int width>
+using Moved = Chunk;
+
 inline constexpr bool has_shuffles = false;
 int lane_number();
 template <class T>

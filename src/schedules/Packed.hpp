@@ -22,6 +22,7 @@ struct PackedKernel {
   using Exp = typename Op::Exp;
   using State = typename Op::State;
   using RowChunk = Chunk<T, Shape::width>;
+  using MovedChunk = Intrinsics::Moved<RowChunk, T, Shape::width>;
   using Buffer = Kokkos::View<RowChunk*, typename Exec::scratch_memory_space,
                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   static constexpr int lanes = Shape::threads * Shape::lanes;  // of the team
@@ -151,11 +152,11 @@ struct PackedKernel {
   /// flight. The entries after the last whole chunk, which only the last team can have, are moved
   /// one by one.
   KOKKOS_FORCEINLINE_FUNCTION static void move(const T* from, T* to, int entries, int thread_id) {
-    const auto* source = reinterpret_cast<const RowChunk*>(from);
-    auto* target = reinterpret_cast<RowChunk*>(to);
+    const auto* source = reinterpret_cast<const MovedChunk*>(from);
+    auto* target = reinterpret_cast<MovedChunk*>(to);
     const int chunks = entries / Shape::width;
     for (int first = thread_id; first < chunks; first += Shape::items * lanes) {
-      RowChunk chunk[Shape::items];
+      MovedChunk chunk[Shape::items];
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int i = 0; i < Shape::items; ++i)
         if (first + i * lanes < chunks) chunk[i] = source[first + i * lanes];
