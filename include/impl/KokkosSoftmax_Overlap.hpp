@@ -72,7 +72,7 @@ bool overlap(const RowProblem<Tx, Ty>& p) {
   const auto longer_stride = [](const AddressTerm& a, const AddressTerm& b) {
     return a.stride > b.stride;
   };
-  std::stable_sort(terms.begin(), terms.begin() + count, longer_stride);
+  insertion_sort(terms.begin(), terms.begin() + count, longer_stride);
   const std::int64_t distance =
       reinterpret_cast<std::intptr_t>(p.y) - reinterpret_cast<std::intptr_t>(p.x);
   int budget = 10000;

@@ -51,6 +51,13 @@ struct RowProblem {
   bool lse_has_one_stride = true;
 };
 
+/// Sorts a few elements; equal ones keep their order. (std::stable_sort allocates memory.)
+template <class Iterator, class Less>
+void insertion_sort(Iterator first, Iterator last, const Less& less) {
+  for (Iterator i = first; i != last; ++i)
+    std::rotate(std::upper_bound(first, i, *i, less), i, i + 1);
+}
+
 /// An outer axis with its stride in lse.
 struct OuterAxisOfLse : OuterAxis {
   std::int64_t lse_stride;
@@ -62,8 +69,8 @@ template <std::size_t max_rank>
 int sort_outer_axes(std::array<OuterAxisOfLse, max_rank>& axes, int count) {
   auto last = std::remove_if(axes.begin(), axes.begin() + count,
                              [](const OuterAxis& axis) { return axis.extent == 1; });
-  std::stable_sort(axes.begin(), last,
-                   [](const OuterAxis& a, const OuterAxis& b) { return a.x_stride > b.x_stride; });
+  insertion_sort(axes.begin(), last,
+                 [](const OuterAxis& a, const OuterAxis& b) { return a.x_stride > b.x_stride; });
   if (last == axes.begin()) *last++ = {{1, 0, 0}, 0};
   return static_cast<int>(last - axes.begin());
 }
