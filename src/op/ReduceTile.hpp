@@ -7,22 +7,21 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The reference of terms of which `max()` is the largest value.
-template <RowOp Op, class Max>
-KOKKOS_FORCEINLINE_FUNCTION typename Op::Types::Compute reference_for(const Max& max) {
+/// The reference of terms whose largest value is `max`.
+template <RowOp Op>
+KOKKOS_FORCEINLINE_FUNCTION auto reference_for([[maybe_unused]] typename Op::Types::Compute max) {
   if constexpr (StateTraits<typename Op::State>::has_reference)
-    return Op::Exp::reference(max());
+    return Op::Exp::reference(max);
   else
-    return 0;
+    return typename Op::Types::Compute(0);
 }
 
 /// The state of a tile that the lanes of a vector hold together. All lanes get the same result.
 template <RowOp Op, int lanes, class Member, class Tile>
 KOKKOS_FORCEINLINE_FUNCTION typename Op::State reduce_tile(const Member& member, Tile& tile) {
   using T = typename Op::Types::Compute;
-  const T reference = reference_for<Op>([&] {
-    return max_over_lanes<lanes>(member, tile.max(-Kokkos::Experimental::infinity_v<T>));
-  });
+  const T reference = reference_for<Op>(
+      max_over_lanes<lanes>(member, tile.max(-Kokkos::Experimental::infinity_v<T>)));
   const T sum = tile.template sum<Op::keeps_exponentials>(typename Op::Exp(reference));
   return StateTraits<typename Op::State>::make(reference, sum_over_lanes<lanes>(member, sum));
 }

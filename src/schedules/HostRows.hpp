@@ -71,8 +71,7 @@ class HostRow {
     else
       exponentials = beside;
     const Span entries = span(0);
-    const T reference =
-        reference_for<Op>([&] { return entries.max(-Kokkos::Experimental::infinity_v<T>); });
+    const T reference = reference_for<Op>(entries.max(-Kokkos::Experimental::infinity_v<T>));
     const State row =
         StateTraits<State>::make(reference, entries.sum_into(exponentials, Exp(reference)));
     write_beside(row);

@@ -81,7 +81,7 @@ struct PackedKernel {
       value[j] = j < columns ? source.value(row[j], j) : -Kokkos::Experimental::infinity_v<T>;
       max = larger(max, value[j]);
     });
-    const T reference = reference_for<Op>([&] { return max; });
+    const T reference = reference_for<Op>(max);
     const T sum = sum_by(Exp(reference), [&](const auto& exp) {
       T terms = T(0);
       for_each_slot(columns, [&](int j) {
@@ -130,11 +130,9 @@ struct PackedKernel {
     }
   }
   KOKKOS_FORCEINLINE_FUNCTION static State reduce(const Source& source, T* row, int columns) {
-    const T reference = reference_for<Op>([&] {
-      T max = -Kokkos::Experimental::infinity_v<T>;
-      for (int j = 0; j < columns; ++j) max = larger(max, source.value(row[j], j));
-      return max;
-    });
+    T max = -Kokkos::Experimental::infinity_v<T>;
+    for (int j = 0; j < columns; ++j) max = larger(max, source.value(row[j], j));
+    const T reference = reference_for<Op>(max);
     const T sum = sum_by(Exp(reference), [&](const auto& exp) {
       T terms = T(0);
       for (int j = 0; j < columns; ++j)
