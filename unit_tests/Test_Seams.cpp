@@ -168,13 +168,17 @@ class Seams : public ::testing::Test {
   /// The same with a schedule of hosts.
   template <class... Op>
   static void run_host(OpList<Op...>, std::size_t rows, std::size_t columns, int axis) {
-    (check<Op>(
-         rows, columns, axis, [](const auto&) { return true; },
-         [](const auto& context) { HostLaunch<Exec, Op, Source>::launch(context); }),
-     ...);
+    (check_host<Op>(rows, columns, axis), ...);
   }
 
  private:
+  template <class Op>
+  static void check_host(std::size_t rows, std::size_t columns, int axis) {
+    check<Op>(
+        rows, columns, axis, [](const auto&) { return true; },
+        [](const auto& context) { HostLaunch<Exec, Op, Source>::launch(context); });
+  }
+
   template <class O, Algorithm algorithm,
             template <Algorithm, class, class, class, class, class> class Launch,
             template <class, class, class, class> class Kernel, class... Shape>
