@@ -36,11 +36,6 @@ struct Operands {
 
 /// \}
 
-/// \cond
-template <class Lse>
-Operands(Lse) -> Operands<Lse>;
-/// \endcond
-
 namespace Impl {
 
 /// Checks the types at compile time. Each message names the function and the argument.
