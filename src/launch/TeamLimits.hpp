@@ -16,8 +16,8 @@ using PolicyOf = Kokkos::TeamPolicy<
                                is_cuda<Exec> && Shape::min_teams != 0 ? Shape::min_teams : 1>>;
 
 /// What a team can have on a device, whatever its kernel is: the launch bounds of a kernel leave
-/// enough registers for a team of its Shape. (Queries for each kernel would take a fifth of the
-/// library's compile time.)
+/// enough registers for a team of its Shape. (With a query for each kernel, the library would take
+/// a twentieth longer to compile.)
 class TeamLimits {
  public:
   template <class Exec>

@@ -17,9 +17,8 @@ namespace KokkosSoftmax::Impl {
 /// - Types: ValueTypes<...> of x and y
 /// - name: the name of the public function
 /// - State: what a row is reduced to, see RowState
-/// - Exp: how exp(v - reference) is computed, or another term that is summed. The term of -inf,
-/// which
-///   is in slots without an entry, must be 0.
+/// - Exp: how exp(v - reference) is computed, or another term that is summed. Slots without an
+///   entry have the value -inf, whose term must be 0.
 /// - keeps_exponentials: whether a schedule keeps the exponentials exp(v - reference) for the
 ///   output, or the values v
 /// - writes_entries: whether the output has an entry per column; otherwise it is one number per row

@@ -37,7 +37,7 @@ foreach(object IN LISTS objects)
   if(NOT before MATCHES "^${unit} ([0-9]+) ([0-9]+) ([0-9]+)$")
     string(APPEND worse "${unit}: not in ${KNOWN}\n")
   elseif(kernels GREATER CMAKE_MATCH_1)
-    string(APPEND worse "${unit}: ${kernels} kernels (known: ${CMAKE_MATCH_1}). Each takes a third of a second to build: see "
+    string(APPEND worse "${unit}: ${kernels} kernels (known: ${CMAKE_MATCH_1}). Each takes most of a second to build: see "
       "docs/tuning.md on what can be left out\n")
   elseif(spilling GREATER CMAKE_MATCH_2 OR bytes GREATER CMAKE_MATCH_3)
     string(APPEND worse "${unit}: ${spilling} kernels spill ${bytes} bytes per thread in all (known: "
