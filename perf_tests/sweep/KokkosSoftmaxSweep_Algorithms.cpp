@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include <KokkosSoftmax.hpp>
 #include <KokkosSoftmaxSweep_Algorithms.hpp>
+#include <KokkosSoftmaxSweep_OneDnn.hpp>
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
+#include <type_traits>
 
 namespace KokkosSoftmaxSweep {
 namespace {
@@ -90,10 +92,25 @@ std::optional<Algorithm> resolved(const std::string& name, const Exec& exec, con
   return is_native ? Algorithm::split : Algorithm::automatic;
 }
 
+template <class T>
+OneDnnProblem onednn_problem(const Shape& shape) {
+  if (!std::is_same_v<T, float>) throw std::invalid_argument("oneDNN has no softmax of double");
+  OneDnnProblem problem{.extents = shape.extents, .strides = {}, .axis = shape.axis};
+  for (int d = 0; d < shape.rank(); ++d) problem.strides.push_back(shape.stride(d));
+  return problem;
+}
+
+template <class T>
+Launch prepare_onednn(const Shape& shape, const T* x, T* y) {
+  const OneDnnProblem problem = onednn_problem<T>(shape);
+  if constexpr (std::is_same_v<T, float>) return prepare_onednn(problem, x, y);
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> algorithm_names() {
-  std::vector<std::string> names = {portable};
+  std::vector<std::string> names = {portable, onednn};
   for (const auto& row : algorithm_table) names.push_back(name_of(row.algorithm));
   for (const std::string& step : ladder_step_names()) names.push_back(step);
   return names;
@@ -101,6 +118,7 @@ std::vector<std::string> algorithm_names() {
 
 template <class Exec, class T>
 Launch prepare(const std::string& name, const Exec& exec, const Shape& shape, const T* x, T* y) {
+  if (name == onednn) return prepare_onednn(shape, x, y);
   const auto algorithm = resolved<Exec, T>(name, exec, shape);
   if (!algorithm) return prepare_ladder_step(name, exec, shape, x, y);
   const KokkosSoftmax::Options options{.axis = shape.axis, .algorithm = *algorithm};
@@ -111,6 +129,7 @@ Launch prepare(const std::string& name, const Exec& exec, const Shape& shape, co
 
 template <class Exec, class T>
 std::string choice(const std::string& name, const Exec& exec, const Shape& shape) {
+  if (name == onednn) return onednn_choice(onednn_problem<T>(shape));
   const auto algorithm = resolved<Exec, T>(name, exec, shape);
   return algorithm ? described<Exec, T>(*algorithm, exec, shape) : "";
 }

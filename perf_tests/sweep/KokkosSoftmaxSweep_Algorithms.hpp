@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAXSWEEP_ALGORITHMS_HPP
 
 /// \file
-/// What is compared: one function for the steps of the ladder and the library.
+/// What is compared: one function for the steps of the ladder, the library and oneDNN.
 
 #include <KokkosSoftmaxSweep_Shape.hpp>
 #include <functional>
@@ -18,7 +18,12 @@ using Launch = std::function<void()>;
 /// "library", except if that is `cluster`.
 inline constexpr const char* portable = "portable";
 
-/// `portable`, "library" (its own choice), the names of its algorithms, the steps of the ladder.
+/// Softmax of oneDNN, on hosts: see KokkosSoftmaxSweep_OneDnn.hpp. Without oneDNN, prepare() and
+/// choice() throw for it and say why.
+inline constexpr const char* onednn = "onednn";
+
+/// `portable`, `onednn`, "library" (its own choice), the names of its algorithms, the steps of the
+/// ladder.
 std::vector<std::string> algorithm_names();
 
 /// The steps of the ladder, from the simplest to the best.
@@ -31,7 +36,7 @@ template <class Exec, class T>
 Launch prepare(const std::string& algorithm, const Exec& exec, const Shape& shape, const T* x,
                T* y);
 
-/// What the library chooses for a shape of aligned Views, and why. Empty for a step of the ladder.
+/// What the library or oneDNN chooses for a shape of aligned Views. Empty for a step of the ladder.
 /// Throws like prepare().
 template <class Exec, class T>
 std::string choice(const std::string& algorithm, const Exec& exec, const Shape& shape);

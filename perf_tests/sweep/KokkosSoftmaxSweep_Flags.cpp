@@ -122,7 +122,8 @@ const char* help_text() {
   --dtype=float,double   value types (default: both)
   --shapes=MxN,...       these shapes instead of the tables; rank 1 to 4, last axis reduced
   --algorithms=NAME,...  steps of the ladder, algorithms of the library, "library" (its choice),
-                         "portable" (its choice without native schedules)
+                         "portable" (its choice without native schedules), "onednn" (that of oneDNN,
+                         if the program was built with it)
   --points=host|full     few points or all (default: by backend)
   --max-mib=NUMBER       leave out points that need more memory
   --rest=MILLISECONDS    leave the device idle so long before each batch of launches, that a limit of
