@@ -14,13 +14,20 @@ LARGE_COLUMNS = (8, 16, 32, 64, 256, 781, 1000, 1023, 1024, 2048, 2049, 4096, 50
                  1048576, 4194304, 16777216)
 LARGE_ELEMENTS = 512 * 2**20 // 4
 
-# group: (axis, extents); the rows are along the axis
+# On GPUs. group: (axis, extents); the rows are along the axis
 SHAPES = {
     "large": (1, [(-(-LARGE_ELEMENTS // n), n) for n in LARGE_COLUMNS]),
     "few_rows": (1, [*itertools.product((1, 8), (131072, 1048576)), (1, 100 * 2**20)]),
     "small": (1, list(itertools.product((1, 64, 4096), (128, 1024, 4096)))),
     "axis0": (0, [(21, 6291456), (150, 894784), (1024, 262144), (32768, 4096), (1048576, 100)]),
 }
+
+# On hosts, where most shapes depend on the size of x.
+HOST_COLUMNS = {"float32": (8, 16, 32, 64, 128, 256, 781, 1024, 4096, 32768, 50257, 1048576),
+                "float64": (8, 64, 128, 781, 1024, 32768)}
+HOST_COLUMNS_ALONG_AXIS_0 = (16, 64, 512, 4096, 65536)
+HOST_IN_CACHE = [(16, 4096), (64, 1024)]
+HOST_ONE_ROW = 16 * 2**20
 
 
 class Case(typing.NamedTuple):
@@ -50,25 +57,52 @@ class Case(typing.NamedTuple):
         return self.extents[1 - self.axis]
 
     @property
+    def read_bytes(self):
+        """The bytes of x."""
+        return self.rows * self.columns * TYPE_BYTES[self.type]
+
+    @property
     def copy_bytes(self):
         """The bytes that a copy of x moves."""
-        return 2 * self.rows * self.columns * TYPE_BYTES[self.type]
+        return 2 * self.read_bytes
 
     @property
     def bytes(self):
         """The bytes that must be moved: x is read once and the result is written once."""
         if self.operation == "logsumexp":
-            return self.copy_bytes // 2 + self.rows * TYPE_BYTES[self.type]
+            return self.read_bytes + self.rows * TYPE_BYTES[self.type]
         return self.copy_bytes
 
 
-def all_cases():
+def of_gpus():
     return [Case(operation, type_name, group, axis, extents)
             for operation, type_name in itertools.product(OPERATIONS, TYPE_BYTES)
             for group, (axis, shapes) in SHAPES.items()
             for extents in shapes]
 
 
-def select(operations, types, substring=""):
-    return [case for case in all_cases()
+def of_hosts(bytes_of_x):
+    """Most of these cases have about this many bytes in x."""
+    return [Case(operation, type_name, group, axis, extents)
+            for operation, type_name in itertools.product(OPERATIONS, HOST_COLUMNS)
+            for group, axis, extents in host_shapes(operation, type_name, bytes_of_x)]
+
+
+def host_shapes(operation, type_name, bytes_of_x):
+    """Yields (group, axis, extents)."""
+    elements = bytes_of_x // TYPE_BYTES[type_name]
+    for columns in HOST_COLUMNS[type_name]:
+        # The result of logsumexp counts little only with many columns: then a read is its limit.
+        if columns >= 781 or operation != "logsumexp":
+            yield "large", 1, (max(1, elements // columns), columns)
+    if type_name == "float32":
+        yield "one_row", 1, (1, HOST_ONE_ROW)
+    for columns in HOST_COLUMNS_ALONG_AXIS_0:
+        yield "axis0", 0, (columns, max(1, elements // columns))
+    for extents in HOST_IN_CACHE:
+        yield "in_cache", 1, extents
+
+
+def select(cases, operations, types, substring=""):
+    return [case for case in cases
             if case.operation in operations and case.type in types and substring in case.name]

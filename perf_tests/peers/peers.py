@@ -1,27 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The libraries that are compared. Only this module, measure.py and triton_kernels.py need PyTorch.
+"""The libraries that are compared on a GPU, and what host_peers.py shares with them. Only this module,
+measure_gpu.py and triton_kernels.py need PyTorch.
 
 A peer has prepare(case, x, y). It returns a function without arguments that computes the case from
 x, into y or into a tensor that it returns. If prepare or that function raises an exception, the peer
 refuses the case.
 """
 
+import contextlib
 import functools
 import os
+import typing
 
 import library as binding
+
+
+class Setup(typing.NamedTuple):
+    """What peers are made for."""
+
+    library: object  # a library.Library
+    device: str = "cuda"  # or cpu
+    torch: object = None  # the module, on a GPU
+    threads: int = 1  # on a host
+    helper: object = None  # on a host: the path of libkokkossoftmax_host_peers
 
 
 class Refused(Exception):
     """This peer doesn't support this case."""
 
 
-def load(names, torch, device, library):
-    """({name: peer}, {name: why it is missing})."""
+def load(names, classes, setup, context=contextlib.nullcontext):
+    """({name: peer}, {name: why it is missing}). Each peer is loaded within a context."""
     peers, missing = {}, {}
     for name in names:
         try:
-            peers[name] = PEERS[name](torch, device, library)
+            with context():
+                peers[name] = classes[name](setup)
         except Exception as error:  # noqa: BLE001  packages fail to load in many ways
             missing[name] = f"{type(error).__name__}: {error}"
     return peers, missing
@@ -32,27 +46,15 @@ def need_rows(case):
         raise Refused("computes along the last axis only")
 
 
-def output(device, y):
-    """The arguments that make a function of PyTorch write into y, on a host. New memory is mapped page
-    by page there while it is written, which can take as long as the computation. On a GPU, PyTorch
-    takes memory from its cache, which costs the device nothing."""
-    return {"out": y} if device == "cpu" else {}
-
-
 class Copy:
     """The limit: the better of PyTorch's copy and a kernel with 16-byte accesses."""
 
-    def __init__(self, torch, device, library):
-        self.kernel = None
-        if device == "cuda":
-            import triton_kernels
-            self.kernel = triton_kernels.copy
+    def __init__(self, setup):
+        import triton_kernels
+        self.kernel = triton_kernels.copy
 
     def alternatives(self, x, y):
-        calls = [lambda: y.copy_(x)]
-        if self.kernel is not None:
-            calls.append(lambda: self.kernel(x, y))
-        return calls
+        return [lambda: y.copy_(x), lambda: self.kernel(x, y)]
 
 
 class Sum:
@@ -60,42 +62,39 @@ class Sum:
 
     operations = ("logsumexp",)
 
-    def __init__(self, torch, device, library):
-        self.sum, self.device = torch.sum, device
+    def __init__(self, setup):
+        self.sum = setup.torch.sum
 
     def prepare(self, case, x, y):
-        return functools.partial(self.sum, x, dim=case.axis, **output(self.device, y))
+        return functools.partial(self.sum, x, dim=case.axis)
 
 
 class Ours:
-    def __init__(self, torch, device, library):
-        self.torch, self.library = torch, library
-        self.space = binding.DEVICE if device == "cuda" else binding.HOST
-        if device == "cuda" and library.space_name(self.space) not in ("Cuda", "HIP"):
-            raise RuntimeError(f"{library.path} is built for {library.space_name(self.space)} "
-                               "(tensors are on a GPU): give a library built for it")
+    def __init__(self, setup):
+        self.torch, self.library = setup.torch, setup.library
+        space = self.library.space_name(binding.DEVICE)
+        if space not in ("Cuda", "HIP"):
+            raise RuntimeError(f"{self.library.path} is built for {space} (tensors are on a GPU): "
+                               "give a library built for it")
 
     def prepare(self, case, x, y):
-        stream = None
-        if self.space == binding.DEVICE:
-            stream = self.torch.cuda.current_stream().cuda_stream
-        return self.library.prepare(case.operation, self.space, binding.of_tensor(x),
+        stream = self.torch.cuda.current_stream().cuda_stream
+        return self.library.prepare(case.operation, binding.DEVICE, binding.of_tensor(x),
                                     binding.of_tensor(y), stream, axis=case.axis)
 
 
 class TorchEager:
-    def __init__(self, torch, device, library):
-        self.functions, self.device = torch_functions(torch), device
+    def __init__(self, setup):
+        self.functions = torch_functions(setup.torch)
 
     def prepare(self, case, x, y):
-        return functools.partial(self.functions[case.operation], x, dim=case.axis,
-                                 **output(self.device, y))
+        return functools.partial(self.functions[case.operation], x, dim=case.axis)
 
 
 class TorchCompile:
-    def __init__(self, torch, device, library):
-        self.torch, self.functions = torch, torch_functions(torch)
-        self.compile = torch.compile  # missing before PyTorch 2
+    def __init__(self, setup):
+        self.torch, self.functions = setup.torch, torch_functions(setup.torch)
+        self.compile = self.torch.compile  # missing before PyTorch 2
 
     def prepare(self, case, x, y):
         # Reset for each case; otherwise it would end with code for any shape, or without compiling.
@@ -112,9 +111,7 @@ def torch_functions(torch):
 class Triton:
     MAX_COLUMNS = 131072  # wider blocks compile for minutes, and their code has too few registers
 
-    def __init__(self, torch, device, library):
-        if device != "cuda":
-            raise RuntimeError("runs on GPUs only")
+    def __init__(self, setup):
         import triton_kernels
         self.rows = triton_kernels.rows
 
@@ -126,16 +123,17 @@ class Triton:
 
 
 class Jax:
-    """Runs on streams of its own, so each call waits for its end: times include that latency."""
+    """Each call returns a new array and waits for its end. On a GPU, JAX runs on streams of its own, so that
+    times include that latency."""
 
-    def __init__(self, torch, device, library):
+    def __init__(self, setup):
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
         import jax
         import jax.dlpack
         jax.config.update("jax_enable_x64", True)
-        if device == "cuda" and jax.default_backend() != "gpu":
+        if setup.device == "cuda" and jax.default_backend() != "gpu":
             raise RuntimeError("JAX has no GPU")
-        self.torch, self.jax, self.device = torch, jax, device
+        self.torch, self.jax, self.device = setup.torch, jax, setup.device
         self.functions = {"softmax": jax.nn.softmax, "log_softmax": jax.nn.log_softmax,
                           "logsumexp": jax.nn.logsumexp}
 
@@ -156,7 +154,7 @@ class Jax:
 
 
 class JaxResult:
-    """Converted to a tensor only for the check."""
+    """Converted only for the check: to a tensor, or by NumPy."""
 
     def __init__(self, torch, array):
         self.torch, self.array = torch, array
@@ -164,12 +162,13 @@ class JaxResult:
     def tensor(self):
         return self.torch.from_dlpack(self.array)
 
+    def __array__(self, dtype=None, copy=None):
+        return self.array.__array__(dtype)
+
 
 class Quack:
-    def __init__(self, torch, device, library):
+    def __init__(self, setup):
         from quack.softmax import softmax
-        if device != "cuda":
-            raise RuntimeError("runs on GPUs only")
         self.softmax = softmax
 
     def prepare(self, case, x, y):

@@ -10,7 +10,7 @@ import sys
 from results import Results
 
 OURS = "kokkos-softmax"
-LIMITS = ("copy", "sum")  # not softmax, but limits to compare it with
+LIMITS = ("copy", "read", "sum")  # not softmax, but limits to compare it with
 STYLES = {
     "sum": ("black", "."),
     OURS: ("tab:blue", "o"),
@@ -19,18 +19,37 @@ STYLES = {
     "triton": ("tab:green", "^"),
     "jax": ("tab:purple", "s"),
     "quack": ("tab:brown", "D"),
+    "onednn": ("tab:cyan", "P"),
+    "onnxruntime": ("tab:olive", "*"),
+    "scipy": ("tab:gray", "+"),
 }
 
 
 # ---- Numbers
 
 
-def ratio_to_copy(result, copy):
-    """The rate at which the bytes that must be moved are moved, divided by that of the copy."""
-    if result is None or copy is None or not result.is_timed or not copy.is_timed:
+def limit_of(results, case):
+    """What the case is compared with: a read of x if there is one, which is the limit of logsumexp on a
+    host, else a copy of x."""
+    read = results.get(case, "read")
+    return read if read is not None and read.is_timed else results.get(case, "copy")
+
+
+def name_of_limit(results, cases):
+    limits = [limit_of(results, case) for case in cases]
+    return next((limit.peer for limit in limits if limit is not None), "copy")
+
+
+def ratio_to_limit(result, limit):
+    """The rate at which the bytes that must be moved are moved, divided by that of the limit."""
+    if result is None or limit is None or not result.is_timed or not limit.is_timed:
         return None
     case = result.case
-    return (case.bytes / result.seconds) / (case.copy_bytes / copy.seconds)
+    return (case.bytes / result.seconds) / (bytes_of_limit(limit) / limit.seconds)
+
+
+def bytes_of_limit(limit):
+    return limit.case.read_bytes if limit.peer == "read" else limit.case.copy_bytes
 
 
 def best_peer(results, case):
@@ -55,23 +74,48 @@ def digits(number):
     return f"{number:.2f}" if number >= 0.095 else f"{number:.1g}"
 
 
-def peer_cell(result, copy):
+def peer_cell(result, limit):
     if result is None:
         return ""
     if not result.is_timed:
         return {"failed": "FAILED"}.get(result.status, result.status)
-    ratio = ratio_to_copy(result, copy)
+    ratio = ratio_to_limit(result, limit)
     cell = "?" if ratio is None else digits(ratio)
-    return cell + "*" if result.status == "slow" else cell
+    if result.status == "slow":
+        return cell + "*"
+    return cell + "~" if result.scatters else cell
 
 
-def row_of(results, case, peers):
-    copy, ours = results.get(case, "copy"), results.get(case, OURS)
+def is_of_host(results):
+    return "threads" in results.machine
+
+
+def microseconds(result):
+    return f"{1e6 * result.seconds:.1f}" if result is not None and result.is_timed else ""
+
+
+def table_of_group(results, cases, peers):
+    """Of the cases with one operation, type and group."""
+    limit_name = name_of_limit(results, cases)
+    if is_of_host(results):
+        head = ["M x N", f"{limit_name} GB/s", f"{limit_name} us", "ours us",
+                *(f"fraction of best {limit_name}" if peer == OURS else peer for peer in peers),
+                "best peer", "times the best peer"]
+    else:
+        head = ["M x N", "copy us", "ours us", *peers, "best peer", "its time / ours"]
+    return format_table(head, [row_of(results, case, limit_of(results, case), peers)
+                               for case in cases])
+
+
+def row_of(results, case, limit, peers):
     ratio, best = ratio_to_best_peer(results, case), best_peer(results, case)
+    is_timed = limit is not None and limit.is_timed
+    rate = f"{1e-9 * bytes_of_limit(limit) / limit.seconds:.1f}" if is_timed else ""
     return [case.shape,
-            f"{1e6 * copy.seconds:.1f}" if copy is not None and copy.is_timed else "",
-            f"{1e6 * ours.seconds:.1f}" if ours is not None and ours.is_timed else "",
-            *(peer_cell(results.get(case, peer), copy) for peer in peers),
+            *([rate] if is_of_host(results) else []),
+            microseconds(limit),
+            microseconds(results.get(case, OURS)),
+            *(peer_cell(results.get(case, peer), limit) for peer in peers),
             "" if best is None else best.peer,
             "" if ratio is None else digits(ratio)]
 
@@ -100,21 +144,28 @@ def notes(results):
         yield f"{peer} {status} {names[0]}{others}: {message}"
 
 
+GPU_TEXT = """\
+Ratios are the rate of the bytes that must move (x once, the result once) to that of a copy of x: 1 is the
+limit where the data don't fit a cache. An asterisk: timed once. jax: with the latency of a call that waits."""
+HOST_TEXT = """\
+Ratios are the rate of the bytes that must move (x once, the result once) to that of the best copy of x, for
+logsumexp to that of the best read of x. They and the times are medians of runs in which all take turns; "times
+the best peer" is the time of the best peer divided by ours. An asterisk: timed once. ~: the median is above
+1.2 times the fastest run. jax and scipy return new arrays, the others write into the same one. scipy has one
+thread."""
+
+
 def tables(results):
-    order = [OURS, *(peer for peer in results.peers() if peer not in (OURS, "copy"))]
+    order = [OURS, *(peer for peer in results.peers() if peer not in (OURS, "copy", "read"))]
     peers = [peer for peer in order if peer in results.peers()]
-    head = ["M x N", "copy us", "ours us", *peers, "best peer", "its time / ours"]
     yield title(results)
-    yield ("Ratios are the rate of the bytes that must move (x once, the result once) to that of a "
-           "copy of x: 1 is the\nlimit where the data don't fit a cache. An asterisk: timed once. "
-           "jax: with the latency of a call that waits.")
+    yield HOST_TEXT if is_of_host(results) else GPU_TEXT
     key = sort_key(results)
     for (operation, type_name, group), of_group in itertools.groupby(
             sorted(results.cases(), key=key), key=lambda c: (c.operation, c.type, c.group)):
         of_group = list(of_group)
         yield (f"{operation}, {type_name}, {group.replace('_', ' ')}, along axis "
-               f"{of_group[0].axis}\n"
-               + format_table(head, [row_of(results, case, peers) for case in of_group]))
+               f"{of_group[0].axis}\n" + table_of_group(results, of_group, peers))
     yield "\n".join(notes(results))
 
 
@@ -144,12 +195,13 @@ def draw(plt, results, operation, type_name):
     cases = sorted((case for case in results.cases()
                     if (case.operation, case.type, case.group) == (operation, type_name, "large")),
                    key=lambda case: case.columns)
+    limit_name = name_of_limit(results, cases)
     figure, axes = plt.subplots(figsize=(10, 5.5), layout="constrained")
     for peer in results.peers():
-        points = [(case.columns, ratio_to_copy(results.get(case, peer), results.get(case, "copy")))
+        points = [(case.columns, ratio_to_limit(results.get(case, peer), limit_of(results, case)))
                   for case in cases]
         points = [point for point in points if point[1] is not None]
-        if peer == "copy" or not points:
+        if peer in ("copy", limit_name) or not points:
             continue
         color, marker = STYLES.get(peer, (None, "."))
         ours = peer == OURS
@@ -158,13 +210,14 @@ def draw(plt, results, operation, type_name):
     if not axes.lines:
         plt.close(figure)
         return None
-    axes.axhline(1, color="black", linestyle="--", linewidth=1.2, label="copy")
+    axes.axhline(1, color="black", linestyle="--", linewidth=1.2, label=limit_name)
     axes.set_xscale("log", base=2)
     axes.set_ylim(bottom=0)
     axes.grid(True, alpha=0.3)
     axes.set_xlabel("N (columns), M N constant")
-    axes.set_ylabel("rate of the bytes that must move / rate of a copy")
-    figure.suptitle(f"{operation}, {type_name}, {results.machine.get('device', '')}")
+    axes.set_ylabel(f"rate of the bytes that must move / rate of a {limit_name}")
+    threads = f", {results.machine['threads']} threads" if is_of_host(results) else ""
+    figure.suptitle(f"{operation}, {type_name}, {results.machine.get('device', '')}{threads}")
     handles, labels = axes.get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=len(labels), frameon=False)
     return figure

@@ -17,10 +17,23 @@ class Result(typing.NamedTuple):
     max_error: float = 0.0  # None if it isn't finite
     first_call_s: float = 0.0
     message: str = ""
+    runs: tuple = ()  # on a host: the seconds of a call in each run, of which seconds is the median
+
+    @property
+    def scatters(self):
+        """Whether the median is above 1.2 times the fastest run."""
+        return len(self.runs) > 0 and self.seconds > 1.2 * min(self.runs)
 
     @property
     def is_timed(self):
         return self.status in ("ok", "slow")
+
+
+def entry_of(result):
+    entry = {**result._asdict(), "case": result.case._asdict()}
+    if not result.runs:
+        del entry["runs"]
+    return entry
 
 
 class Results:
@@ -59,8 +72,7 @@ class Results:
     def write(self):
         head = json.dumps({"machine": self.machine, "library": self.library,
                            "missing": self.missing}, indent=1)
-        lines = [json.dumps({**result._asdict(), "case": result.case._asdict()})
-                 for result in self.of.values()]
+        lines = [json.dumps(entry_of(result)) for result in self.of.values()]
         text = head[:-2] + ',\n "results": [\n  ' + ",\n  ".join(lines) + "\n ]\n}\n"
         temporary = self.path.with_suffix(".tmp")
         temporary.write_text(text)

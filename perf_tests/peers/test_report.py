@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Tests results.py, report.py and the calls of peers.py, without PyTorch: test_report.py FILE. FILE is
-testdata/peers_small.json."""
+"""Tests results.py, report.py, and the calls of peers.py and host_peers.py, without the libraries that are
+compared: test_report.py FILE. FILE is testdata/peers_small.json."""
 
 import contextlib
 import io
@@ -9,9 +9,12 @@ import pathlib
 import shutil
 import sys
 import tempfile
+import types
 import unittest
+import unittest.mock
 
 import cases
+import host_peers
 import peers
 import report
 from results import Result, Results
@@ -61,8 +64,50 @@ class Report(Temporary):
                          {"run_softmax_float32.png", "run_logsumexp_float32.png"})
 
 
+class HostReport(Temporary):
+    """The tables of a host: with the rate of the limit, which is a read for logsumexp."""
+
+    CASES = {operation: cases.Case(operation, "float32", "large", 1, (1024, 1000))
+             for operation in ("softmax", "logsumexp")}
+
+    def setUp(self):
+        super().setUp()
+        self.results = Results(self.directory / "host.json", {"device": "a host", "threads": 2}, {})
+        self.add("softmax", "copy", 1e-3)
+        self.add("softmax", "kokkos-softmax", 2e-3, runs=[1.5e-3, 2e-3, 2.5e-3])
+        self.add("softmax", "onnxruntime", 3e-3)
+        self.add("logsumexp", "copy", 1e-3)
+        self.add("logsumexp", "read", 5e-4)
+        self.add("logsumexp", "kokkos-softmax", 1.001e-3)
+
+    def add(self, operation, peer, seconds, **others):
+        self.results.add(Result(self.CASES[operation], peer, "ok", seconds, **others))
+
+    def rows(self, results):
+        with contextlib.redirect_stdout(io.StringIO()):
+            report.write(results, self.directory)
+        text = (self.directory / "host.txt").read_text()
+        return [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines()
+                if line.startswith("|")]
+
+    def test_columns(self):
+        head, _, softmax, head_of_read, _, logsumexp = self.rows(self.results)
+        self.assertEqual(head, ["M x N", "copy GB/s", "copy us", "ours us", "fraction of best copy",
+                                "onnxruntime", "best peer", "times the best peer"])
+        self.assertEqual(softmax, ["1024x1000", "8.2", "1000.0", "2000.0", "0.50~", "0.33",
+                                   "onnxruntime", "1.50"])
+        self.assertEqual(head_of_read[1:5],
+                         ["read GB/s", "read us", "ours us", "fraction of best read"])
+        self.assertEqual(logsumexp, ["1024x1000", "8.2", "500.0", "1001.0", "0.50", "", "", ""])
+
+    def test_the_runs_are_in_the_file(self):
+        again = Results(self.results.path)
+        self.assertEqual(list(again.of.values()), list(self.results.of.values()))
+        self.assertEqual(self.rows(again), self.rows(self.results))
+
+
 class Resume(Temporary):
-    CASE = cases.all_cases()[0]
+    CASE = cases.of_gpus()[0]
 
     def test_file_is_the_same_after_reading_and_writing(self):
         Results(self.path).write()
@@ -93,27 +138,41 @@ class Resume(Temporary):
 
 class Cases(unittest.TestCase):
     def test_selection(self):
-        names = [case.name for case in cases.select(["softmax"], ["float32"], "axis0")]
+        names = [case.name for case in
+                 cases.select(cases.of_gpus(), ["softmax"], ["float32"], "axis0")]
         self.assertEqual(names, [f"softmax/float32/axis0/{shape}" for shape in
                                  ("21x6291456", "150x894784", "1024x262144", "32768x4096",
                                   "1048576x100")])
 
     def test_names_are_unique(self):
-        names = [case.name for case in cases.all_cases()]
-        self.assertEqual(len(names), len(set(names)))
+        for every in (cases.of_gpus(), cases.of_hosts(2**28), cases.of_hosts(1)):
+            names = [case.name for case in every]
+            self.assertEqual(len(names), len(set(names)))
 
     def test_large_cases_are_large(self):
-        for case in cases.all_cases():
+        for case in cases.of_gpus():
             if (case.group, case.type) == ("large", "float32"):
                 self.assertGreaterEqual(case.copy_bytes, 2 * 512 * 2**20)
 
+    def test_cases_of_hosts_have_the_bytes_that_are_asked_for(self):
+        for size in (2**28, 2**30):
+            for case in cases.of_hosts(size):
+                if case.group in ("large", "axis0"):
+                    self.assertTrue(0.99 * size < case.read_bytes <= size, case)
 
-class FakeTorch:
+    def test_logsumexp_on_hosts_has_many_columns(self):
+        for case in cases.of_hosts(2**28):
+            if (case.operation, case.group) == ("logsumexp", "large"):
+                self.assertGreaterEqual(case.columns, 781)
+
+
+class FakeTorch(types.ModuleType):
     """Records the arguments of calls of its functions."""
 
     def __init__(self):
+        super().__init__("torch")
         self.calls = []
-        for name in ("softmax", "log_softmax", "logsumexp", "sum"):
+        for name in ("softmax", "log_softmax", "logsumexp", "sum", "set_num_threads"):
             setattr(self, name, self._function(name))
 
     def _function(self, name):
@@ -122,28 +181,45 @@ class FakeTorch:
             return options.get("out", "a new tensor")
         return function
 
+    def from_numpy(self, array):
+        return f"tensor of {array}"
+
 
 class Peers(unittest.TestCase):
-    def call_of(self, name, device, operation):
-        """The calls that one call of a prepared peer makes, and its result."""
+    def call_of(self, name, operation):
+        """What a call of a prepared peer on a GPU calls, and its result."""
         torch = FakeTorch()
-        case = cases.select([operation], ["float32"], "axis0")[0]
-        call = peers.PEERS[name](torch, device, None).prepare(case, "x", "y")
+        case = cases.select(cases.of_gpus(), [operation], ["float32"], "axis0")[0]
+        call = peers.PEERS[name](peers.Setup(None, torch=torch)).prepare(case, "x", "y")
         result = call()
         self.assertEqual(len(torch.calls), 1)
         return torch.calls[0], result
 
-    def test_torch_on_a_host_allocates_nothing(self):
-        for operation in cases.OPERATIONS:
-            self.assertEqual(self.call_of("torch", "cpu", operation),
-                             ((operation, "x", {"dim": 0, "out": "y"}), "y"))
-        self.assertEqual(self.call_of("sum", "cpu", "logsumexp"),
-                         (("sum", "x", {"dim": 0, "out": "y"}), "y"))
-
     def test_torch_on_a_gpu_is_called_as_users_do(self):
         for operation in cases.OPERATIONS:
-            self.assertEqual(self.call_of("torch", "cuda", operation),
+            self.assertEqual(self.call_of("torch", operation),
                              ((operation, "x", {"dim": 0}), "a new tensor"))
+        self.assertEqual(self.call_of("sum", "logsumexp"), (("sum", "x", {"dim": 0}), "a new tensor"))
+
+    def test_torch_on_a_host_has_the_threads_and_allocates_nothing(self):
+        for operation in cases.OPERATIONS:
+            torch = FakeTorch()
+            with unittest.mock.patch.dict(sys.modules, torch=torch):
+                peer = host_peers.Torch(peers.Setup(None, "cpu", threads=3))
+            case = cases.select(cases.of_hosts(2**20), [operation], ["float32"], "axis0")[0]
+            self.assertEqual(peer.prepare(case, "x", "y")(), "tensor of y")
+            self.assertEqual(torch.calls, [
+                ("set_num_threads", 3, {}),
+                (operation, "tensor of x", {"dim": 0, "out": "tensor of y"})])
+
+    def test_what_is_missing_is_reported(self):
+        names = ["copy", "torch", "onnxruntime", "jax", "scipy"]
+        absent = dict.fromkeys(("torch", "onnx", "onnxruntime", "jax", "scipy"))
+        with unittest.mock.patch.dict(sys.modules, absent):
+            loaded, missing = peers.load(names, host_peers.PEERS, peers.Setup(None, "cpu"))
+        self.assertFalse(loaded)
+        self.assertEqual(list(missing), names)
+        self.assertRegex(missing["copy"], r"libkokkossoftmax_host_peers.so was not found .*--helper")
 
 
 if __name__ == "__main__":

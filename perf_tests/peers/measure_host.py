@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Checks the peers of a case on a host, and times them in turn."""
+
+import gc
+import math
+import statistics
+import time
+import typing
+
+import numpy
+from measure import describe_error, is_too_slow, short_message, slow
+
+ALIGNMENT = 2 * 2**20  # a large page
+CHECKED_ENTRIES = 2**20
+SHORTEST_RUN = 1e-3  # seconds: a run has as many calls as take that long
+MOST_CALLS = 1000
+
+
+class Contender(typing.NamedTuple):
+    """What is timed: a peer, or one of the ways to copy or read."""
+
+    peer: str
+    way: str
+    call: object
+
+
+class Session:
+    """Measures one case after the other. All peers use the same memory."""
+
+    def __init__(self, time_limit, runs, free):
+        """free: a context in which threads may be created, see host_machine.Processors."""
+        self.time_limit, self.runs, self.free = time_limit, runs, free
+        self._x = self._y = numpy.empty(0, numpy.float32)
+
+    def measure(self, case, peers):
+        """Yields (name of a peer, result). A peer that runs for the first time, which may end the process,
+        has the status "running". None stands for a result that comes later."""
+        bench = Bench(case, *self._arrays(case))
+        contenders, about = [], {}
+        for name, peer in peers.items():
+            yield name, {"status": "running"}
+            begin = time.perf_counter()
+            try:
+                with self.free():
+                    calls = bench.check(peer)
+                about[name] = {"max_error": bench.error, "first_call_s":
+                               round(time.perf_counter() - begin, 3)}
+                seconds = {way: once(call) for way, call in calls.items()}
+            except Exception as error:  # noqa: BLE001  any exception of a peer is a refusal
+                yield name, {"status": "refused", "message": short_message(error)}
+                continue
+            if bench.message:
+                yield name, {**about[name], "status": "failed", "message": bench.message}
+            elif is_too_slow(min(seconds.values()), self.time_limit):
+                yield name, {**about[name], **slow(min(seconds.values()))}
+            else:
+                contenders += [Contender(name, way, call) for way, call in calls.items()]
+                yield name, None
+            calls = None
+        for name, times in best_ways(contenders, times_in_turn(contenders, self.runs)):
+            yield name, {**about[name], **times}
+        del contenders
+        gc.collect()
+
+    def _arrays(self, case):
+        """x with random-normal numbers and y, in memory that is kept as long as the type is the same."""
+        elements = case.rows * case.columns
+        if self._x.dtype != case.type or self._x.size < elements:
+            self._x = self._y = numpy.empty(0, case.type)
+            self._x, self._y = aligned(elements, case.type), aligned(elements, case.type)
+            numpy.random.default_rng(elements).standard_normal(dtype=self._x.dtype, out=self._x)
+        results = case.rows if case.operation == "logsumexp" else elements
+        y_extents = (case.rows,) if case.operation == "logsumexp" else case.extents
+        # The copy needs as much memory as x.
+        return (self._x[:elements].reshape(case.extents), self._y[:results].reshape(y_extents),
+                self._y[:elements].reshape(case.extents))
+
+
+def aligned(elements, type_name):
+    """Memory in large pages, if the system has them: NumPy asks for them."""
+    size = elements * numpy.dtype(type_name).itemsize
+    memory = numpy.empty(size + ALIGNMENT, numpy.uint8)
+    begin = -memory.ctypes.data % ALIGNMENT
+    return memory[begin:begin + size].view(type_name)
+
+
+# ---- Check
+
+
+class Bench:
+    """The arrays of a case, and the expected results of some rows."""
+
+    def __init__(self, case, x, y, copy):
+        self.case, self.x, self.y, self.copy = case, x, y, copy
+        self.error = self.message = None
+        wanted = max(2, CHECKED_ENTRIES // case.columns)
+        self._rows = numpy.unique(numpy.linspace(0, case.rows - 1, min(case.rows, wanted)).astype(int))
+        self._expected = self._compute_expected()
+
+    def check(self, peer):
+        """Calls the peer. Returns {way: call} and sets error and, if the result is wrong, message."""
+        if hasattr(peer, "alternatives"):
+            return self._check_limit(peer)
+        self.y.fill(math.nan)
+        call = peer.prepare(self.case, self.x, self.y)
+        got = call()
+        got = self.y if got is None else numpy.asarray(got)
+        error = self._error(got)
+        self.error = error if math.isfinite(error) else None
+        self.message = describe_error(error, self.case.type)
+        return {"": call}
+
+    def _check_limit(self, peer):
+        self.error, self.message = 0.0, ""
+        calls = peer.alternatives(self.x, self.copy)
+        for way, call in calls.items():
+            self.copy.fill(math.nan)
+            result = call()
+            if result is None and not numpy.array_equal(self.x, self.copy):
+                self.message = f"the copy by {way} isn't x"
+            elif result is not None and result != exclusive_or(self.x):
+                self.message = f"the read by {way} isn't the exclusive or of x"
+        return calls
+
+    def _error(self, got):
+        if got.shape != self.y.shape:
+            raise ValueError(f"the result has the shape {got.shape}")
+        if math.isnan(got.min()):  # in any row
+            return math.nan
+        values = self._rows_of(got) if got.ndim == 2 else got[self._rows]
+        if self.case.operation == "softmax":
+            size = numpy.maximum(self._expected, numpy.finfo(self.case.type).tiny)
+        else:
+            size = numpy.maximum(abs(self._expected), 1)
+        return float((abs(values.astype(numpy.float64) - self._expected) / size).max())
+
+    def _rows_of(self, array):
+        return numpy.moveaxis(array, self.case.axis, -1)[self._rows]
+
+    def _compute_expected(self):
+        """Computed in float64 by the definition."""
+        v = self._rows_of(self.x).astype(numpy.float64)
+        v_max = v.max(-1, keepdims=True)
+        v -= v_max
+        log_sum = numpy.log(numpy.exp(v).sum(-1, keepdims=True))
+        if self.case.operation == "logsumexp":
+            return (v_max + log_sum)[..., 0]
+        v -= log_sum
+        return numpy.exp(v) if self.case.operation == "softmax" else v
+
+
+def exclusive_or(x):
+    """Of the words of eight bytes, as HostRead.hpp defines it."""
+    data = x.reshape(-1).view(numpy.uint8)
+    words = data[:data.size // 8 * 8].view(numpy.uint64)
+    rest = bytes(data[words.nbytes:])
+    return int(numpy.bitwise_xor.reduce(words)) ^ int.from_bytes(rest, "little")
+
+
+# ---- Times
+
+
+def once(call, calls=1):
+    """The seconds of one call in a run of several."""
+    begin = time.perf_counter()
+    for _ in range(calls):
+        call()
+    return (time.perf_counter() - begin) / calls
+
+
+def times_in_turn(contenders, runs):
+    """[seconds of a call in each run] for each contender. One after the other runs, and then all again, so
+    that what disturbs the machine for a while disturbs all."""
+    calls = [calls_of_a_run(contender.call) for contender in contenders]
+    times = [[] for _ in contenders]
+    order = list(range(len(contenders)))
+    for run in range(runs):
+        for i in order if run % 2 == 0 else reversed(order):
+            if calls[i] > 1:  # wakes the threads and fills the caches
+                contenders[i].call()
+            times[i].append(once(contenders[i].call, calls[i]))
+    return times
+
+
+def calls_of_a_run(call):
+    shortest = min(once(call) for _ in range(2))
+    return max(1, min(MOST_CALLS, math.ceil(SHORTEST_RUN / max(shortest, 1e-9))))
+
+
+def best_ways(contenders, times):
+    """Yields (name of a peer, result), with the way that has the least median."""
+    of_peer = {}
+    for contender, runs in zip(contenders, times):
+        of_peer.setdefault(contender.peer, []).append((statistics.median(runs), contender.way, runs))
+    for name, ways in of_peer.items():
+        ways.sort(key=lambda way: way[0])
+        median, _, runs = ways[0]
+        message = ", ".join(f"{way} {1e6 * seconds:.1f} us" for seconds, way, _ in ways if way)
+        yield name, {"status": "ok", "seconds": median, "message": message,
+                     "runs": [float(f"{seconds:.4g}") for seconds in runs]}

@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Tests host_machine.py, the C functions of HostPeers.cpp and, if NumPy is installed, measure_host.py:
+test_host.py HELPER. HELPER is libkokkossoftmax_host_peers.so."""
+
+import argparse
+import contextlib
+import ctypes
+import math
+import os
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import cases
+import compare
+import host_machine
+import host_peers
+import peers
+from results import Result, Results
+
+try:
+    import measure_host
+    import numpy
+except ImportError:
+    numpy = None
+
+SETUP = peers.Setup(None, "cpu", helper=sys.argv.pop(1))
+HELPER = host_peers.Helper(SETUP.helper)
+
+
+class Machine(unittest.TestCase):
+    def cache(self, **sizes):
+        """The last-level cache of a system that says these sizes."""
+        with tempfile.TemporaryDirectory() as directory:
+            for number, (level, size) in enumerate(sizes.items()):
+                index = pathlib.Path(directory) / f"index{number}"
+                index.mkdir()
+                (index / "level").write_text(level[-1] + "\n")
+                (index / "size").write_text(size + "\n")
+            return host_machine.last_level_cache(pathlib.Path(directory))
+
+    def test_last_level_cache(self):
+        self.assertEqual(self.cache(a1="48K", b1="32K", c3="36M", d2="2048K"), 36 * 2**20)
+        self.assertEqual(self.cache(a1="32K", b2="512"), 512)
+        self.assertEqual(self.cache(a1="32K", b2="large"), 32 * 2**10)
+        self.assertIsNone(self.cache())
+
+    def test_default_bytes(self):
+        mib = 2**20
+        for cache, size in ((None, 256), (mib, 64), (36 * mib, 72), (128 * mib, 256),
+                            (260 * mib, 256)):
+            self.assertEqual(host_machine.default_bytes(cache)[0], size * mib)
+
+    def test_environment_of_threads(self):
+        for threads in (1, 2):
+            wanted = host_machine.thread_environment(threads, {"XLA_FLAGS": "--xla_dump_to=here"})
+            self.assertEqual(wanted["OMP_NUM_THREADS"], str(threads))
+            self.assertEqual(wanted["OMP_PROC_BIND"], "spread")
+            self.assertEqual("XLA_FLAGS" in wanted, threads == 1)
+            environment = {"XLA_FLAGS": "--xla_dump_to=here", **wanted}
+            self.assertIn("--xla_dump_to=here", environment["XLA_FLAGS"])
+            self.assertTrue(host_machine.is_set_up(threads, environment))
+            self.assertFalse(host_machine.is_set_up(threads + 1, environment))
+
+    def test_settings_of_the_user_are_kept(self):
+        environment = {"OMP_PROC_BIND": "close", "OMP_WAIT_POLICY": "active"}
+        wanted = host_machine.thread_environment(2, environment)
+        self.assertFalse({"OMP_PROC_BIND", "OMP_PLACES", "GOMP_SPINCOUNT"} & wanted.keys())
+
+    @unittest.skipUnless(hasattr(os, "sched_setaffinity"), "this system has no affinity")
+    def test_processors_are_one_for_each_thread(self):
+        before = os.sched_getaffinity(0)
+        self.addCleanup(os.sched_setaffinity, 0, before)
+        allowed = host_machine.Processors(1)
+        with allowed.free():
+            self.assertEqual(os.sched_getaffinity(0), {min(before)})
+        self.assertEqual(os.sched_getaffinity(0), {min(before)})
+
+
+class Resume(unittest.TestCase):
+    """A run that continues: peers that take turns are measured together."""
+
+    def test_what_is_left_to_do(self):
+        case = cases.of_hosts(2**20)[0]
+        loaded = {"a": object(), "b": object(), "c": object(), "read": host_peers.Read(SETUP)}
+        with tempfile.TemporaryDirectory() as directory:
+            results = Results(pathlib.Path(directory) / "run.json")
+            results.add(Result(case, "a", "ok", 1.0))
+            results.add(Result(case, "b", "failed"))
+
+            def to_do(**options):
+                arguments = argparse.Namespace(**{"device": "cpu", "retry": False, **options})
+                return list(compare.peers_to_do(case, loaded, results, arguments))
+
+            self.assertEqual(to_do(), ["a", "c"])  # read is for logsumexp
+            self.assertEqual(to_do(retry=True), ["a", "b", "c"])
+            self.assertEqual(to_do(device="cuda"), ["c"])
+            results.add(Result(case, "c", "slow", 1.0))
+            self.assertEqual(to_do(), [])
+            self.assertEqual(to_do(retry=True), ["a", "b", "c"])
+
+    def test_an_interrupt_leaves_no_result(self):
+        class Interrupted:
+            def measure(self, case, loaded):
+                yield "a", {"status": "ok", "seconds": 1.0}
+                yield "b", {"status": "running"}
+                raise KeyboardInterrupt
+
+        case = cases.of_hosts(2**20)[0]
+        with tempfile.TemporaryDirectory() as directory:
+            results = Results(pathlib.Path(directory) / "run.json")
+            with self.assertRaises(KeyboardInterrupt):
+                compare.run_case(case, {"a": None, "b": None, "c": None}, results, Interrupted())
+            self.assertEqual(list(Results(results.path).of), [(case.name, "a")])
+
+
+class CFunctions(unittest.TestCase):
+    def test_copies(self):
+        for number in range(HELPER.copies()):
+            for size in (0, 1, 63, 64, 1000, 100001):
+                x, y = (ctypes.create_string_buffer(size + 1) for _ in range(2))
+                x.raw = bytes(i * 37 % 251 + 1 for i in range(size)) + b"x"
+                HELPER.copy(number, ctypes.addressof(x), ctypes.addressof(y), size)
+                self.assertEqual(y.raw, x.raw[:size] + b"\0", HELPER.copy_name(number))
+
+    def test_reads(self):
+        for number in range(HELPER.reads()):
+            for size in (0, 1, 8, 63, 64, 1000, 100001):
+                data = bytes(i * 37 % 251 + 1 for i in range(size))
+                x = ctypes.create_string_buffer(data, size + 1)
+                words = [data[i:i + 8] for i in range(0, size, 8)]
+                expected = 0
+                for word in words:
+                    expected ^= int.from_bytes(word, "little")
+                self.assertEqual(HELPER.read(number, ctypes.addressof(x), size), expected,
+                                 HELPER.read_name(number))
+
+    def prepare_onednn(self, operation, axis, x, y):
+        return HELPER.prepare_onednn(operation, 2, 3, axis, ctypes.addressof(x), ctypes.addressof(y))
+
+    def test_onednn(self):
+        if reason := HELPER.why_no_onednn().decode():
+            self.skipTest(reason)
+        self.assertRegex(HELPER.onednn_version().decode(), r"^\d+\.\d+\.\d+$")
+        x, y = (ctypes.c_float * 6)(1, 2, 4, 0.5, -1, 3), (ctypes.c_float * 6)()
+        for is_log in (0, 1):
+            for axis, rows in ((1, ((0, 1, 2), (3, 4, 5))), (0, ((0, 3), (1, 4), (2, 5)))):
+                prepared = self.prepare_onednn(is_log, axis, x, y)
+                self.assertTrue(prepared and HELPER.run(prepared), HELPER.last_error())
+                HELPER.free(prepared)
+                for row in rows:
+                    total = math.log(math.fsum(math.exp(x[i]) for i in row))
+                    for i in row:
+                        want = x[i] - total if is_log else math.exp(x[i] - total)
+                        self.assertAlmostEqual(y[i], want, delta=1e-5)
+
+    def test_without_onednn(self):
+        if not HELPER.why_no_onednn():
+            self.skipTest("there is oneDNN")
+        x = (ctypes.c_float * 6)()
+        self.assertFalse(self.prepare_onednn(0, 1, x, x))
+        self.assertIn(b"without oneDNN", HELPER.last_error())
+        self.assertIsNone(host_peers.onednn_version(SETUP.helper))
+        with self.assertRaisesRegex(RuntimeError, "without oneDNN"):
+            host_peers.OneDnn(SETUP)
+
+
+class Definition:
+    """A peer that computes by the definition. Its results are multiplied by `factor`."""
+
+    def __init__(self, factor=1.0, into_y=True):
+        self.factor, self.into_y, self.calls = factor, into_y, 0
+
+    def prepare(self, case, x, y):
+        def call():
+            self.calls += 1
+            v = x.astype(numpy.float64)
+            total = numpy.log(numpy.exp(v).sum(case.axis, keepdims=True))
+            got = {"softmax": lambda: numpy.exp(v - total), "log_softmax": lambda: v - total,
+                   "logsumexp": lambda: total.squeeze(case.axis)}[case.operation]()
+            got = (self.factor * got).astype(case.type)
+            if not self.into_y:
+                return got
+            y[...] = got
+            return None
+        return call
+
+
+class Incomplete(Definition):
+    """Leaves the last row of y as it is."""
+
+    def prepare(self, case, x, y):
+        whole, result = super().prepare(case, x, y), y.copy()
+
+        def call():
+            result[...] = y
+            whole()
+            y[-1] = result[-1]
+        return call
+
+
+class Refusing:
+    def prepare(self, case, x, y):
+        raise peers.Refused("knows no softmax")
+
+
+@unittest.skipIf(numpy is None, "there is no NumPy")
+class Measure(unittest.TestCase):
+    def measure(self, case, loaded, time_limit=100.0):
+        """{peer: result}; and the order of what the session yields."""
+        session = measure_host.Session(time_limit, 3, contextlib.nullcontext)
+        results, order = {}, []
+        for name, result in session.measure(case, loaded):
+            order.append((name, result and result["status"]))
+            results[name] = result
+        return results, order
+
+    def case(self, operation="softmax", axis=1, type_name="float32", extents=(20, 30)):
+        return cases.Case(operation, type_name, "large", axis, extents)
+
+    def test_right_results_of_every_operation_type_and_axis(self):
+        for operation in cases.OPERATIONS:
+            for type_name in ("float32", "float64"):
+                for axis in (0, 1):
+                    results, _ = self.measure(self.case(operation, axis, type_name),
+                                              {"a": Definition(), "b": Definition(into_y=False)})
+                    for name in ("a", "b"):
+                        self.assertEqual(results[name]["status"], "ok", results)
+                        self.assertEqual(len(results[name]["runs"]), 3)
+                        self.assertGreater(results[name]["seconds"], 0)
+
+    def test_wrong_results_are_not_timed(self):
+        for wrong in (Definition(1.01), Incomplete()):
+            for operation in cases.OPERATIONS:
+                results, _ = self.measure(self.case(operation), {"wrong": wrong})
+                self.assertEqual(results["wrong"]["status"], "failed")
+                self.assertIn("wrong by", results["wrong"]["message"])
+
+    def test_what_is_yielded(self):
+        _, order = self.measure(self.case(), {"a": Definition(), "no": Refusing(),
+                                              "b": Definition(1.01), "c": Definition()})
+        self.assertEqual(order, [
+            ("a", "running"), ("a", None), ("no", "running"), ("no", "refused"),
+            ("b", "running"), ("b", "failed"), ("c", "running"), ("c", None),
+            ("a", "ok"), ("c", "ok")])
+
+    def test_slow_peers_are_timed_once(self):
+        peer = Definition()
+        results, _ = self.measure(self.case(), {"a": peer}, time_limit=1e-9)
+        self.assertEqual(results["a"]["status"], "slow")
+        self.assertEqual(peer.calls, 2)  # to check it and to time it
+
+    def test_peers_take_turns(self):
+        calls = []
+
+        def contender(name):
+            def call():
+                calls.append(name)
+                measure_host.time.sleep(0.0012)
+            return measure_host.Contender(name, "", call)
+
+        times = measure_host.times_in_turn([contender(name) for name in "abc"], 4)
+        self.assertEqual("".join(calls), "aabbcc" + "abccba" * 2)
+        self.assertEqual([len(runs) for runs in times], [4, 4, 4])
+
+    def test_the_best_way_counts(self):
+        contender = measure_host.Contender
+        ways = [contender("copy", "slow", None), contender("copy", "fast", None),
+                contender("a", "", None)]
+        results = dict(measure_host.best_ways(ways, [[3, 9, 4], [2, 1, 3], [5, 6, 7]]))
+        self.assertEqual(results["copy"]["seconds"], 2)
+        self.assertEqual(results["copy"]["runs"], [2, 1, 3])
+        self.assertTrue(results["copy"]["message"].startswith("fast 2000000.0 us, slow 4000000.0"))
+        self.assertEqual((results["a"]["seconds"], results["a"]["message"]), (6, ""))
+
+    def test_limits(self):
+        loaded = {"copy": host_peers.Copy(SETUP), "read": host_peers.Read(SETUP)}
+        for extents in ((20, 30), (3, 7)):  # with 7 floats, the last word is incomplete
+            results, _ = self.measure(self.case("logsumexp", extents=extents), loaded)
+            for name in loaded:
+                self.assertEqual(results[name]["status"], "ok", results)
+                self.assertIn(" us", results[name]["message"])
+
+    def test_wrong_copies_and_reads_are_found(self):
+        class Nothing:
+            def __init__(self, result):
+                self.result = result
+
+            def alternatives(self, x, y):
+                return {"doing nothing": lambda: self.result}
+
+        for result in (None, 1):
+            results, _ = self.measure(self.case(), {"copy": Nothing(result)})
+            self.assertEqual(results["copy"]["status"], "failed")
+            self.assertRegex(results["copy"]["message"], "by doing nothing isn't")
+
+
+if __name__ == "__main__":
+    unittest.main()
