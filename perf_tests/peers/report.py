@@ -11,16 +11,16 @@ from results import Results
 
 OURS = "kokkos-softmax"
 LIMITS = ("copy", "read", "sum")  # not softmax, but limits to compare it with
-STYLES = {
+STYLES = {  # in the order of the columns
     "sum": ("black", "."),
     OURS: ("tab:blue", "o"),
     "torch": ("tab:red", "x"),
     "torch.compile": ("tab:orange", "v"),
     "triton": ("tab:green", "^"),
-    "jax": ("tab:purple", "s"),
-    "quack": ("tab:brown", "D"),
     "onednn": ("tab:cyan", "P"),
     "onnxruntime": ("tab:olive", "*"),
+    "jax": ("tab:purple", "s"),
+    "quack": ("tab:brown", "D"),
     "scipy": ("tab:gray", "+"),
 }
 
@@ -97,6 +97,7 @@ def microseconds(result):
 def table_of_group(results, cases, peers):
     """Of the cases with one operation, type and group."""
     limit_name = name_of_limit(results, cases)
+    peers = [peer for peer in peers if any(results.has(case, peer) for case in cases)]
     if is_of_host(results):
         head = ["M x N", f"{limit_name} GB/s", f"{limit_name} us", "ours us",
                 *(f"fraction of best {limit_name}" if peer == OURS else peer for peer in peers),
@@ -156,8 +157,8 @@ thread."""
 
 
 def tables(results):
-    order = [OURS, *(peer for peer in results.peers() if peer not in (OURS, "copy", "read"))]
-    peers = [peer for peer in order if peer in results.peers()]
+    peers = sorted((peer for peer in results.peers() if peer not in ("copy", "read")),
+                   key=lambda peer: (peer != OURS, list(STYLES).index(peer)))
     yield title(results)
     yield HOST_TEXT if is_of_host(results) else GPU_TEXT
     key = sort_key(results)

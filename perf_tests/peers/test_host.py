@@ -147,6 +147,9 @@ class CFunctions(unittest.TestCase):
         for is_log in (0, 1):
             for axis, rows in ((1, ((0, 1, 2), (3, 4, 5))), (0, ((0, 3), (1, 4), (2, 5)))):
                 prepared = self.prepare_onednn(is_log, axis, x, y)
+                if not prepared:
+                    self.assertIn(b"only a reference implementation", HELPER.last_error())
+                    continue
                 self.assertTrue(prepared and HELPER.run(prepared), HELPER.last_error())
                 HELPER.free(prepared)
                 for row in rows:

@@ -98,7 +98,8 @@ class HostReport(Temporary):
                                    "onnxruntime", "1.50"])
         self.assertEqual(head_of_read[1:5],
                          ["read GB/s", "read us", "ours us", "fraction of best read"])
-        self.assertEqual(logsumexp, ["1024x1000", "8.2", "500.0", "1001.0", "0.50", "", "", ""])
+        self.assertEqual(logsumexp, ["1024x1000", "8.2", "500.0", "1001.0", "0.50", "", ""])
+        self.assertEqual(len(head_of_read), len(logsumexp))  # without onnxruntime
 
     def test_the_runs_are_in_the_file(self):
         again = Results(self.results.path)

@@ -26,7 +26,7 @@ dnnl::memory::desc memory_of(const OneDnnProblem& problem) {
   return {problem.extents, dnnl::memory::data_type::f32, problem.strides};
 }
 
-Softmax::primitive_desc describe(const OneDnnProblem& problem) {
+Softmax::primitive_desc choose(const OneDnnProblem& problem) {
   const auto memory = memory_of(problem);
   const auto purpose = dnnl::prop_kind::forward_inference;
   const auto operation = problem.operation == OneDnnProblem::Operation::softmax
@@ -41,6 +41,17 @@ Softmax::primitive_desc describe(const OneDnnProblem& problem) {
   } catch (const dnnl::error& error) {
     throw std::invalid_argument(std::string("oneDNN doesn't support this: ") + error.what());
   }
+}
+
+/// Reference implementations are refused. They call functions per entry and take up to hundreds of
+/// times as long as the others.
+Softmax::primitive_desc describe(const OneDnnProblem& problem) {
+  const Softmax::primitive_desc chosen = choose(problem);
+  const std::string name = chosen.impl_info_str();
+  if (name.rfind("ref", 0) == 0)
+    throw std::invalid_argument("oneDNN has only a reference implementation for this (" + name +
+                                ")");
+  return chosen;
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ std::string why_no_onednn();
 std::string onednn_version();
 
 /// Returns a function that computes y from x, with the threads of OpenMP, and waits for the end.
-/// Throws std::invalid_argument if there is no oneDNN or if it doesn't support the problem.
+/// Throws std::invalid_argument if there is no oneDNN, if it doesn't support the problem, or if it
+/// has only a reference implementation for it, which is very slow.
 std::function<void()> prepare_onednn(const OneDnnProblem& problem, const float* x, float* y);
 
 /// The implementation that oneDNN chooses, for example "oneDNN 2.6.3, jit:avx512_core". Throws like
