@@ -12,6 +12,7 @@
 #include <backend/Intrinsics.hpp>
 #include <cmath>
 #include <cstdint>
+#include <numerics/ExpConstants.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
@@ -36,53 +37,13 @@ KOKKOS_FORCEINLINE_FUNCTION T larger(T a, T b) {
 using Intrinsics::fast_exp2;
 using Intrinsics::make_opaque;
 
-/// exp(x) = 2^n exp(r), n = round(x log2(e)), r = x - n ln(2), |r| <= ln(2) / 2 (Cody and Waite,
-/// Software Manual for the Elementary Functions, 1980). ln(2) is split into ln2_high, which has few
-/// bits so that n * ln2_high is exact, and ln2_low. The polynomials are minimax fits of (exp(r) - 1
-/// - r) / r^2 on this interval, highest power first.
-template <class T>
-struct ExpConstants;
-
-template <>
-struct ExpConstants<float> {
-  using Bits = std::uint32_t;
-  static constexpr int mantissa_bits = 23;
-  /// Adding 1.5 * 2^23 rounds to an integer. With 127 added as well, the low bits of the sum are
-  /// the exponent of 2^n.
-  static constexpr float round_and_bias = 12582912.0f + 127.0f;
-  static constexpr float log2_e = 1.44269504f;
-  static constexpr float ln2 = 0.693147182f;
-  static constexpr float ln2_high = 0.693359375f;  // 355 / 512
-  static constexpr float ln2_low = -2.12194440e-4f;
-  static constexpr float lowest = -88.0f;  // below, exp(x) isn't a normal number; the result is 0
-  /// References whose absolute value is below `fine_limit` are rounded to multiples of fine_step =
-  /// ulp(fine_round).
-  static constexpr float fine_limit = 8192.0f;
-  static constexpr float fine_round = 24576.0f;
-  static constexpr float fine_step = 1.0f / 512;
-  KOKKOS_FORCEINLINE_FUNCTION static float polynomial(float r) {
-    return horner(r, 8.31239848e-3f, 4.18912817e-2f, 1.66671194e-1f, 4.99992238e-1f, 1.0f, 1.0f);
-  }
-};
-
-template <>
-struct ExpConstants<double> {
-  using Bits = std::uint64_t;
-  static constexpr int mantissa_bits = 52;
-  static constexpr double round_and_bias = 6755399441055744.0 + 1023.0;
-  static constexpr double log2_e = 1.4426950408889634;
-  static constexpr double ln2_high = 0.693145751953125;  // 22713 / 2^15
-  static constexpr double ln2_low = 1.42860682030941723212e-6;
-  static constexpr double lowest = -709.0;
-  static constexpr double fine_limit = 68719476736.0;   // 2^36
-  static constexpr double fine_round = 206158430208.0;  // 1.5 * 2^37
-  static constexpr double fine_step = 1.0 / 32768;
-  KOKKOS_FORCEINLINE_FUNCTION static double polynomial(double r) {
-    return horner(r, 2.7476372799289511e-7, 2.7635405510742016e-6, 2.4801935394185109e-5,
-                  1.9841184331107216e-4, 1.3888888510232525e-3, 8.3333333714735843e-3,
-                  4.1666666668168119e-2, 1.6666666666610371e-1, 4.9999999999998279e-1, 1.0, 1.0);
-  }
-};
+/// exp(r) for |r| <= ln(2) / 2.
+KOKKOS_FORCEINLINE_FUNCTION float exp_polynomial(float r) {
+  return horner(r, KOKKOSSOFTMAX_IMPL_EXP_POLYNOMIAL_FLOAT);
+}
+KOKKOS_FORCEINLINE_FUNCTION double exp_polynomial(double r) {
+  return horner(r, KOKKOSSOFTMAX_IMPL_EXP_POLYNOMIAL_DOUBLE);
+}
 
 /// 2^n, given `rounded` = n + round_and_bias.
 template <class T>
@@ -133,7 +94,7 @@ class ExpAccurate {
     const T rounded = multiply_add(difference, C::log2_e, C::round_and_bias);
     const T n = rounded - C::round_and_bias;
     const T r = multiply_add(n, -C::ln2_low, u - multiply_add(n, C::ln2_high, m_second));
-    const T e = C::polynomial(r) * power_of_two(rounded);
+    const T e = exp_polynomial(r) * power_of_two(rounded);
     return difference < C::lowest ? T(0) : e;  // NaN stays NaN
   }
 
@@ -162,7 +123,7 @@ KOKKOS_FORCEINLINE_FUNCTION T exp_up_to_one(T x) {
   const T rounded = multiply_add(x, C::log2_e, C::round_and_bias);
   const T n = rounded - C::round_and_bias;
   const T r = multiply_add(n, -C::ln2_low, multiply_add(n, -C::ln2_high, x));
-  const T e = C::polynomial(r) * power_of_two(rounded);
+  const T e = exp_polynomial(r) * power_of_two(rounded);
   return x < C::lowest ? T(0) : e;  // NaN stays NaN
 }
 
