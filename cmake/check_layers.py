@@ -10,7 +10,7 @@ import re
 import sys
 
 # From the ground up. docs/algorithms.md says what each layer is for.
-LAYERS = ["backend", "numerics", "team", "row", "op", "schedules", "launch", "dispatch",
+LAYERS = ["backend", "numerics", "host", "team", "row", "op", "schedules", "launch", "dispatch",
           "c_interface"]
 INCLUDE = re.compile(r"^\s*#include <([a-z_]+)/[^>]*>", re.MULTILINE)
 

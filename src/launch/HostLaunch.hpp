@@ -6,6 +6,7 @@
 #include <launch/LaunchContext.hpp>
 #include <schedules/HostColumns.hpp>
 #include <schedules/HostRows.hpp>
+#include <schedules/HostVectors.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -19,6 +20,14 @@ struct HostLaunch {
 
   static void launch(const LaunchContext<Exec, V>& context) {
     const std::string& label = kernel_label<Op>(Algorithm::host);
+    if constexpr (HostKernelsOf<Op>::exist && std::is_same_v<Source, PlainSource<V>>) {
+      const bool reproducible = context.options.reproducible;
+      const HostJobs<Op> jobs(context.arguments);
+      if (jobs.has_rows())
+        return host_vector_rows<Exec, Op>(context.exec, label, context.arguments);
+      if (jobs.has_panels())
+        return host_vector_panels<Exec, Op>(context.exec, label, context.arguments, reproducible);
+    }
     if (context.x_contiguous())
       host_rows<Exec, Op, Source>(context.exec, label, context.arguments,
                                   context.options.reproducible);

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_JOBS_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_JOBS_HPP
+
+/// \file
+/// What the kernels of a host are given, and what they return. These types have data alone, so that
+/// units with different instruction sets can share them.
+
+#include <cstdint>
+
+namespace KokkosSoftmax::Impl {
+
+/// v = (first * x) * second; see HostScale. `is_one` if both factors are 1.
+template <class T>
+struct HostFactors {
+  T first;
+  T second;
+  bool is_one;
+};
+
+/// Longer rows are reduced in spans of so many columns. The exponentials of shorter rows are kept
+/// until the sum is known.
+inline constexpr std::int64_t span_columns = 65536;
+
+/// A row of a buffer: a span, with space for a vector behind it.
+inline constexpr std::int64_t host_buffer_row = span_columns + 64;
+/// Three rows: two for exponentials, and one for the caller's use.
+inline constexpr std::int64_t host_buffer_size = 3 * host_buffer_row;
+
+/// What is written per row beside y; null if it isn't asked for. `stride` leads from row to row.
+template <class T>
+struct HostRowValues {
+  T* data;
+  std::int64_t stride;
+};
+
+/// What the rows of a job have in common.
+template <class X, class Y, class T>
+struct HostJob {
+  HostFactors<T> scale;
+  HostRowValues<T> lse;
+  HostRowValues<T> max;
+  bool zero_empty_rows;  // EmptyRows::zero
+  bool streams;          // y is written past the caches
+};
+
+/// Rows that are contiguous in x and y (or have one number in y).
+template <class X, class Y, class T>
+struct HostRowsJob : HostJob<X, Y, T> {
+  const X* x;
+  Y* y;
+  std::int64_t x_stride;  // from row to row
+  std::int64_t y_stride;
+  std::int64_t rows;
+  std::int64_t columns;
+  T* buffer;  // of host_buffer_size, aligned to 64 bytes
+};
+
+/// Rows that lie side by side in x and y: neighbours have the stride 1, columns a larger one. Only
+/// logsumexp has a stride from row to row in y.
+template <class X, class Y, class T>
+struct HostPanelsJob : HostJob<X, Y, T> {
+  const X* x;
+  Y* y;
+  std::int64_t x_column_stride;
+  std::int64_t y_column_stride;
+  std::int64_t y_stride;  // from row to row
+  std::int64_t rows;
+  std::int64_t columns;
+};
+
+/// The largest number of rows of a panel, which are computed together.
+inline constexpr std::int64_t host_panel_rows = 1024;
+
+/// The states of a panel's rows: the sum of row r is sum[r] - dropped[r].
+template <class T>
+struct alignas(64) HostPanelStates {
+  T max[host_panel_rows];
+  T reference[host_panel_rows];
+  T sum[host_panel_rows];
+  T dropped[host_panel_rows];
+};
+
+/// The state of a row or of some of its columns: the largest value, and the sum of exp(v -
+/// reference). The sum is a double, so that merging doesn't round floats.
+template <class T>
+struct HostState {
+  T max;
+  T reference;
+  double sum;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

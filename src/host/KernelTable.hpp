@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_KERNELTABLE_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_KERNELTABLE_HPP
+
+/// \file
+/// Instantiates the kernels for an instruction set. Included by one unit per instruction set and
+/// type (generate/host_kernels.cpp.in).
+
+#include <host/Kernels.hpp>
+#include <host/LongRows.hpp>
+#include <host/ShortColumns.hpp>
+#include <host/ShortRows.hpp>
+
+namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
+
+template <class Op, class T>
+struct KernelsOf {
+  using L = Lanes<T, widest<T>>;
+  using Job = HostRowsJob<T, T, T>;
+
+  static void rows(const Job& job) {
+    if (job.columns <= short_columns<T>)
+      short_rows<Op, T>(job);
+    else if (job.scale.is_one)
+      long_rows<Op, PlainValues<L>, L>(job);
+    else
+      long_rows<Op, ScaledValues<L>, L>(job);
+    if (job.streams) end_streams();
+  }
+  static HostState<T> reduce(const Job& job, std::int64_t r, std::int64_t first,
+                             std::int64_t last) {
+    return job.scale.is_one ? reduce_columns<Op, PlainValues<L>, L>(job, r, first, last)
+                            : reduce_columns<Op, ScaledValues<L>, L>(job, r, first, last);
+  }
+  static void write(const Job& job, std::int64_t r, std::int64_t first, std::int64_t last,
+                    const HostState<T>& row) {
+    if (job.scale.is_one)
+      write_columns<Op, PlainValues<L>, L>(job, r, first, last, row);
+    else
+      write_columns<Op, ScaledValues<L>, L>(job, r, first, last, row);
+    if (job.streams) end_streams();
+  }
+
+  using PanelsJob = HostPanelsJob<T, T, T>;
+  using States = HostPanelStates<T>;
+
+  static void panels(const PanelsJob& job) {
+    if (job.scale.is_one)
+      KOKKOSSOFTMAX_HOST_ISA::panels<Op, PlainValues<L>, L>(job);
+    else
+      KOKKOSSOFTMAX_HOST_ISA::panels<Op, ScaledValues<L>, L>(job);
+    if (job.streams) end_streams();
+  }
+  static void reduce_panel(const PanelsJob& job, std::int64_t first_row, std::int64_t rows,
+                           std::int64_t first, std::int64_t last, States& states) {
+    if (job.scale.is_one)
+      KOKKOSSOFTMAX_HOST_ISA::reduce_panel<Op, PlainValues<L>, L>(job, first_row, rows, first, last,
+                                                                  states);
+    else
+      KOKKOSSOFTMAX_HOST_ISA::reduce_panel<Op, ScaledValues<L>, L>(job, first_row, rows, first,
+                                                                   last, states);
+  }
+  static void finish_panel(const PanelsJob& job, std::int64_t first_row, std::int64_t rows,
+                           States& states) {
+    Panel<Op, PlainValues<L>, L, PanelsJob>(job, first_row, rows, states).finish();
+  }
+  static void write_panel(const PanelsJob& job, std::int64_t first_row, std::int64_t rows,
+                          std::int64_t first, std::int64_t last, States& states) {
+    if (job.scale.is_one)
+      KOKKOSSOFTMAX_HOST_ISA::write_panel<Op, PlainValues<L>, L>(job, first_row, rows, first, last,
+                                                                 states);
+    else
+      KOKKOSSOFTMAX_HOST_ISA::write_panel<Op, ScaledValues<L>, L>(job, first_row, rows, first, last,
+                                                                  states);
+    if (job.streams) end_streams();
+  }
+
+  static constexpr HostKernels<T> all() {
+    return {&rows,   &reduce,       &merge<T>,       &finish_row<Op, L, Job>, &write,
+            &panels, &reduce_panel, &merge_panel<L>, &finish_panel,           &write_panel};
+  }
+};
+
+/// result[i] = f(v[i])
+template <class L, class F>
+void apply_to_each(const typename L::T* v, std::int64_t n, typename L::T* result, const F& f) {
+  std::int64_t i = 0;
+  for (; i + L::width <= n; i += L::width) L::store(result + i, f(L::load(v + i)));
+  if (i == n) return;
+  const FirstElements<typename L::T, L::width> rest(static_cast<int>(n - i));
+  rest.store(result + i, f(rest.load(v + i)));
+}
+
+template <class T>
+struct FunctionsOf {
+  using L = Lanes<T, widest<T>>;
+
+  template <class Exp>
+  static T exp(const T* v, std::int64_t n, T max, T* result) {
+    const auto reference = Exp::reference(L::splat(max));
+    const Exp exp(reference);
+    apply_to_each<L>(v, n, result, exp);
+    return reference[0];
+  }
+  static void log(const T* v, std::int64_t n, T* result) {
+    apply_to_each<L>(v, n, result, [](typename L::V x) { return log_of<L>(x); });
+  }
+
+  static constexpr HostFunctions<T> all() {
+    return {&exp<ExpAccurate<L>>, &exp<ExpForSum<L>>, &log};
+  }
+};
+
+template <class T>
+constexpr HostKernelTable<T> kernel_table() {
+  return {FunctionsOf<T>::all(), KernelsOf<Softmax, T>::all(), KernelsOf<LogSoftmax, T>::all(),
+          KernelsOf<LogSumExp, T>::all()};
+}
+
+}  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
+
+#endif

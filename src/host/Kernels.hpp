@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_KERNELS_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_KERNELS_HPP
+
+/// \file
+/// The kernels of a host as function pointers. They are compiled once per instruction set, in units
+/// that include nothing of Kokkos: an inline function of a header that several of these units emit
+/// exists once in the program, and may then have instructions that the processor lacks.
+
+#include <host/Jobs.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// The kernels of an operation on numbers of type T.
+template <class T>
+struct HostKernels {
+  using RowsJob = HostRowsJob<T, T, T>;
+  using PanelsJob = HostPanelsJob<T, T, T>;
+  using PanelStates = HostPanelStates<T>;
+
+  /// Computes rows that are contiguous.
+  void (*rows)(const RowsJob&);
+
+  // The parts of a row that several threads share: the state of columns [first, last) of row r, the
+  // merging of states, and the output.
+  HostState<T> (*reduce)(const RowsJob&, std::int64_t r, std::int64_t first, std::int64_t last);
+  void (*merge)(HostState<T>& into, const HostState<T>& from);
+  void (*finish)(const RowsJob&, std::int64_t r, const HostState<T>& row);
+  void (*write)(const RowsJob&, std::int64_t r, std::int64_t first, std::int64_t last,
+                const HostState<T>& row);
+
+  /// Computes rows that lie side by side.
+  void (*panels)(const PanelsJob&);
+
+  // The same parts for up to host_panel_rows rows from first_row on. write_panel replaces the
+  // states.
+  void (*reduce_panel)(const PanelsJob&, std::int64_t first_row, std::int64_t rows,
+                       std::int64_t first, std::int64_t last, PanelStates&);
+  void (*merge_panel)(PanelStates& into, const PanelStates& from, std::int64_t rows);
+  void (*finish_panel)(const PanelsJob&, std::int64_t first_row, std::int64_t rows, PanelStates&);
+  void (*write_panel)(const PanelsJob&, std::int64_t first_row, std::int64_t rows,
+                      std::int64_t first, std::int64_t last, PanelStates&);
+};
+
+/// The functions of single numbers that the kernels consist of, for tests and for measuring what a
+/// processor can reach.
+template <class T>
+struct HostFunctions {
+  /// result[i] = exp(v[i] - reference) for a reference near `max`, which is returned.
+  T (*exp_accurate)(const T* v, std::int64_t n, T max, T* result);
+  T (*exp_for_sum)(const T* v, std::int64_t n, T max, T* result);
+  /// result[i] = log(v[i])
+  void (*log)(const T* v, std::int64_t n, T* result);
+};
+
+/// The kernels of all operations.
+template <class T>
+struct HostKernelTable {
+  HostFunctions<T> functions;
+  HostKernels<T> softmax;
+  HostKernels<T> log_softmax;
+  HostKernels<T> logsumexp;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_LONGROWS_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_LONGROWS_HPP
+
+/// \file
+/// Rows that don't fit registers.
+
+#include <host/RowReduction.hpp>
+#include <host/RowWriter.hpp>
+
+namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
+
+/// Rows whose exponentials are kept in a buffer, or whose entries are read from the cache a second
+/// time. While a row is read, the row before it is written, so that reading and writing overlap.
+template <class Op, class Values, class L, bool streams, class Job>
+void buffered_rows(const Job& job) {
+  using T = typename L::T;
+  using Reduction = RowReduction<Op, Values, L, Op::keeps_exponentials>;
+  using Output = typename Op::template Output<L>;
+  constexpr std::int64_t block = Reduction::block_columns;
+  const Values values(job.scale);
+  const std::int64_t n = job.columns;
+  const auto writer_of = [&](std::int64_t r, const T* kept, const LaneStates<L>& row) {
+    const Output output(row, job.zero_empty_rows);
+    auto* const y = job.y + r * job.y_stride;
+    if constexpr (Op::keeps_exponentials)
+      return RowWriter<streams, L, T, KeptEntries<L>, Output>(y, n, KeptEntries<L>(kept), output);
+    else
+      return RowWriter<streams, L, T, ReadEntries<L, T, Values>, Output>(
+          y, n, ReadEntries<L, T, Values>(job.x + r * job.x_stride, values), output);
+  };
+  LaneStates<L> before{};
+  for (std::int64_t r = 0; r <= job.rows; ++r) {
+    T* const kept = job.buffer + (r % 2) * host_buffer_row;
+    T* const kept_before = job.buffer + ((r + 1) % 2) * host_buffer_row;
+    auto writer = writer_of(r > 0 ? r - 1 : 0, kept_before, before);
+    if (r == job.rows) {
+      writer.write_to(n);
+      break;
+    }
+    Reduction reduction(values);
+    const auto* const x = job.x + r * job.x_stride;
+    for (std::int64_t c = 0; c < n; c += block) {
+      const std::int64_t end = c + block < n ? c + block : n;
+      writer.begin();
+      std::int64_t vectors = r > 0 ? writer.whole_vectors() : 0;
+      reduction.add(x + c, end - c, kept + c, [&]() [[gnu::always_inline]] {
+        if (vectors-- > 0) writer.write_vector();
+      });
+      if (r > 0 && end == n) writer.write_to(n);
+    }
+    if constexpr (Op::keeps_exponentials) reduction.rescale(kept, n);
+    before = reduction.lane_states();
+    write_beside(job, r, before, 1);
+  }
+}
+
+/// What exponentials are computed from a second time.
+template <class L, class X, class Values, class Exp>
+class RecomputedEntries {
+  using T = typename L::T;
+
+ public:
+  KOKKOSSOFTMAX_HOST_FUNCTION RecomputedEntries(const X* x, const Values& values, const Exp& exp)
+      : m_read(x, values), m_exp(exp) {}
+  KOKKOSSOFTMAX_HOST_FUNCTION auto at(std::int64_t c) const { return m_exp(m_read.at(c)); }
+  KOKKOSSOFTMAX_HOST_FUNCTION auto first(std::int64_t c,
+                                         const FirstElements<T, L::width>& n) const {
+    return m_exp(m_read.first(c, n));
+  }
+
+ private:
+  ReadEntries<L, X, Values> m_read;
+  Exp m_exp;
+};
+
+/// The same state in all lanes.
+template <class L>
+KOKKOSSOFTMAX_HOST_FUNCTION LaneStates<L> in_all_lanes(const HostState<typename L::T>& row) {
+  return {L::splat(row.max), L::splat(row.reference),
+          L::splat(static_cast<typename L::T>(row.sum))};
+}
+
+/// The state of columns [first, last) of row r.
+template <class Op, class Values, class L, class Job>
+HostState<typename L::T> reduce_columns(const Job& job, std::int64_t r, std::int64_t first,
+                                        std::int64_t last) {
+  using Reduction = RowReduction<Op, Values, L, false>;
+  constexpr std::int64_t block = Reduction::block_columns;
+  Reduction reduction(Values(job.scale));
+  const auto* const x = job.x + r * job.x_stride;
+  for (std::int64_t c = first; c < last; c += block)
+    reduction.add(x + c, last - c < block ? last - c : block, nullptr, [] {});
+  return reduction.state();
+}
+
+/// Adds the entries of `from` to `into`. As in OnlineSum, the reference moves only if an entry
+/// exceeds it by more than the slack, so that the sum isn't rounded again and again.
+template <class T>
+void merge(HostState<T>& into, const HostState<T>& from) {
+  if (from.max > into.reference + T(1)) {
+    into.sum *= rescale_factor(into.reference, from.reference);
+    into.reference = from.reference;
+  }
+  if (from.max > into.max) into.max = from.max;
+  into.sum += from.sum == 0 ? 0 : from.sum * rescale_factor(from.reference, into.reference);
+}
+
+/// Writes what there is one number of per row: the result of logsumexp, or what is beside y.
+template <class Op, class L, class Job>
+void finish_row(const Job& job, std::int64_t r, const HostState<typename L::T>& row) {
+  const LaneStates<L> states = in_all_lanes<L>(row);
+  if constexpr (Op::writes_entries)
+    write_beside(job, r, states, 1);
+  else
+    job.y[r * job.y_stride] = states.log_sum_exp()[0];
+}
+
+/// Writes columns [first, last) of row r.
+template <class Op, class Values, class L, bool streams, class Job>
+void write_columns_of(const Job& job, std::int64_t r, std::int64_t first, std::int64_t last,
+                      const HostState<typename L::T>& row) {
+  using T = typename L::T;
+  using Exp = typename Op::template Exp<L>;
+  using Output = typename Op::template Output<L>;
+  const LaneStates<L> states = in_all_lanes<L>(row);
+  const Output output(states, job.zero_empty_rows);
+  const Values values(job.scale);
+  const auto* const x = job.x + r * job.x_stride + first;
+  T* const y = job.y + r * job.y_stride + first;
+  if constexpr (Op::keeps_exponentials) {
+    using Entries = RecomputedEntries<L, T, Values, Exp>;
+    RowWriter<streams, L, T, Entries, Output>(y, last - first,
+                                              Entries(x, values, Exp(states.reference)), output)
+        .write_to(last - first);
+  } else {
+    using Entries = ReadEntries<L, T, Values>;
+    RowWriter<streams, L, T, Entries, Output>(y, last - first, Entries(x, values), output)
+        .write_to(last - first);
+  }
+}
+
+template <class Op, class Values, class L, class Job>
+void write_columns(const Job& job, std::int64_t r, std::int64_t first, std::int64_t last,
+                   const HostState<typename L::T>& row) {
+  if constexpr (Op::writes_entries) {
+    if (job.streams)
+      write_columns_of<Op, Values, L, true>(job, r, first, last, row);
+    else
+      write_columns_of<Op, Values, L, false>(job, r, first, last, row);
+  }
+}
+
+/// Rows of any length. They are read twice, except for logsumexp. The second time starts at the end
+/// of the row, which is still in a cache.
+template <class Op, class Values, class L, class Job>
+void wide_rows(const Job& job) {
+  const std::int64_t n = job.columns;
+  for (std::int64_t r = 0; r < job.rows; ++r) {
+    HostState<typename L::T> row =
+        reduce_columns<Op, Values, L>(job, r, 0, smaller(n, span_columns));
+    for (std::int64_t c = span_columns; c < n; c += span_columns)
+      merge(row, reduce_columns<Op, Values, L>(job, r, c, smaller(n, c + span_columns)));
+    finish_row<Op, L>(job, r, row);
+    for (std::int64_t c = (n - 1) / span_columns * span_columns; c >= 0; c -= span_columns)
+      write_columns<Op, Values, L>(job, r, c, smaller(n, c + span_columns), row);
+  }
+}
+
+template <class Op, class Values, class L, class Job>
+void long_rows(const Job& job) {
+  if constexpr (Op::writes_entries) {
+    if (job.columns <= span_columns) {
+      if (job.streams) return buffered_rows<Op, Values, L, true>(job);
+      return buffered_rows<Op, Values, L, false>(job);
+    }
+  }
+  wide_rows<Op, Values, L>(job);
+}
+
+}  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
+
+#endif

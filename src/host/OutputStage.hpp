@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_OUTPUTSTAGE_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_OUTPUTSTAGE_HPP
+
+#include <host/Jobs.hpp>
+#include <host/Vector.hpp>
+
+namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
+
+/// Where short rows are written: to y, or to a buffer in the first-level cache that is streamed to
+/// y in whole cache lines. For the buffer the rows of y must lie back to back.
+template <class L>
+class OutputStage {
+  using T = typename L::T;
+
+ public:
+  template <class Job>
+  KOKKOSSOFTMAX_HOST_FUNCTION explicit OutputStage(const Job& job)
+      : m_y(job.y),
+        m_stride(job.y_stride),
+        m_columns(job.columns),
+        m_streams(job.streams && job.y_stride == job.columns) {
+    if (!m_streams) return;
+    m_skip = static_cast<int>((reinterpret_cast<std::uintptr_t>(m_y) & 63) / sizeof(T));
+    m_y -= m_skip;
+    m_filled = m_skip;
+  }
+
+  /// Where row r is written, the next row each time.
+  KOKKOSSOFTMAX_HOST_FUNCTION T* row(std::int64_t r) {
+    return m_streams ? m_buffer + m_filled : m_y + r * m_stride;
+  }
+  /// Whether up to a vector behind the row may be overwritten.
+  KOKKOSSOFTMAX_HOST_FUNCTION bool has_space_behind_rows() const { return m_streams; }
+  KOKKOSSOFTMAX_HOST_FUNCTION void end_row() {
+    if (!m_streams) return;
+    m_filled += static_cast<int>(m_columns);
+    if (m_filled >= capacity) flush();
+  }
+
+  /// Writes what is left.
+  void end() {
+    if (!m_streams) return;
+    flush();
+    for (int i = m_skip; i < m_filled; ++i) m_y[i] = m_buffer[i];
+  }
+
+ private:
+  static constexpr int line = 64 / static_cast<int>(sizeof(T));
+  static constexpr int capacity = 4096 / static_cast<int>(sizeof(T));
+
+  /// Writes the whole cache lines of the buffer. What is left moves to its begin.
+  void flush() {
+    int i = 0;
+    if (m_skip > 0 && m_filled >= line) {
+      for (i = m_skip; i < line; ++i) m_y[i] = m_buffer[i];
+      m_skip = 0;
+    }
+    using Line = Lanes<T, widest<T>>;
+    for (; i + line <= m_filled; i += line)
+      for (int k = 0; k < line; k += Line::width) stream(m_y + i + k, Line::load(m_buffer + i + k));
+    m_y += i;
+    m_filled -= i;
+    for (int k = 0; k < line; k += Line::width)
+      Line::store(m_buffer + k, Line::load(m_buffer + i + k));
+  }
+
+  T* m_y;  // where the buffer begins in y, at a cache line
+  std::int64_t m_stride;
+  std::int64_t m_columns;
+  bool m_streams;
+  int m_skip = 0;  // the number of elements at the buffer's begin that aren't ours
+  int m_filled = 0;
+  alignas(64) T m_buffer[2 * capacity];
+};
+
+}  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
+
+#endif

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_ROWREDUCTION_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_ROWREDUCTION_HPP
+
+/// \file
+/// The state of a contiguous row or of some of its columns, in one pass.
+
+#include <host/Operations.hpp>
+
+namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
+
+/// A sum per element that also accumulates what rounding drops from it (Kahan, CACM 8 (1965) 40).
+template <class L>
+class VectorSum {
+  using T = typename L::T;
+  using V = typename L::V;
+
+ public:
+  VectorSum() = default;
+  KOKKOSSOFTMAX_HOST_FUNCTION VectorSum(V sum, V dropped) : m_sum(sum), m_dropped(dropped) {}
+
+  KOKKOSSOFTMAX_HOST_FUNCTION void add(V term) {
+    term -= m_dropped;
+    const V sum = m_sum + term;
+    const V dropped = (sum - m_sum) - term;
+    m_dropped = dropped == dropped ? dropped : V{};  // inf - inf: an infinite sum drops nothing
+    m_sum = sum;
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION void multiply(V factor) {
+    m_sum *= factor;
+    m_dropped *= factor;
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION V value() const { return m_sum; }
+  KOKKOSSOFTMAX_HOST_FUNCTION V dropped() const { return m_dropped; }
+
+ private:
+  V m_sum{};
+  V m_dropped{};
+};
+
+/// exp(from - to); 1 if both are the same infinity.
+template <class T>
+double rescale_factor(T from, T to) {
+  return from == to ? 1.0 : __builtin_exp(static_cast<double>(from) - static_cast<double>(to));
+}
+
+/// Adds up the exponentials of a row, block after block. The reference stays the same until an
+/// entry exceeds it by more than `slack`, see OnlineSum (team/OnlineSum.hpp).
+///
+/// \tparam keep  whether the exponentials are written to a buffer
+template <class Op, class Values, class L, bool keep>
+class RowReduction {
+  using T = typename L::T;
+  using V = typename L::V;
+  using Exp = typename Op::template Exp<L>;
+  static constexpr int accumulators = 4;
+
+ public:
+  /// The columns of a block: each element of each accumulator adds up 16 exponentials.
+  static constexpr int block_columns = 16 * accumulators * L::width;
+
+  KOKKOSSOFTMAX_HOST_FUNCTION explicit RowReduction(const Values& values) : m_values(values) {}
+
+  /// Adds `columns` entries, at most block_columns. All blocks of a row except the last one have
+  /// block_columns.
+  ///
+  /// Calls meanwhile() once per whole vector, so that other work overlaps.
+  template <class X, class Meanwhile>
+  KOKKOSSOFTMAX_HOST_FUNCTION void add(const X* x, std::int64_t columns, T* kept,
+                                       const Meanwhile& meanwhile) {
+    const int n = static_cast<int>(columns);
+    if (m_blocks == 0) raise_to(largest(x, n));
+    Terms terms = sum_of_exp(x, n, kept, meanwhile);
+    if (any(terms.max > m_reference + T(1))) {
+      raise_to(terms.max);
+      terms = sum_of_exp(x, n, kept, [] {});
+    }
+    m_max = terms.max;
+    m_sum.add(terms.sum);
+    if constexpr (keep) m_references[m_blocks % max_blocks] = m_reference[0];
+    ++m_blocks;
+  }
+
+  /// The state, the same in all lanes.
+  KOKKOSSOFTMAX_HOST_FUNCTION LaneStates<L> lane_states() const {
+    return {L::splat(L::max(m_max)), m_reference, L::splat(L::sum(m_sum.value()))};
+  }
+  HostState<T> state() const {
+    return {L::max(m_max), m_reference[0], static_cast<double>(L::sum(m_sum.value()))};
+  }
+
+  /// Makes all exponentials in the buffer relative to the last reference.
+  void rescale(T* kept, std::int64_t columns) const requires keep {
+    for (std::int64_t b = 0; b < m_blocks; ++b) {
+      if (m_references[b] == m_reference[0]) continue;
+      const T factor = static_cast<T>(rescale_factor<T>(m_references[b], m_reference[0]));
+      const std::int64_t first = b * block_columns;
+      for (int i = 0; i < block_columns && first + i < columns; ++i) kept[first + i] *= factor;
+    }
+  }
+
+ private:
+  static constexpr int max_blocks = keep ? span_columns / block_columns : 1;
+
+  struct Terms {
+    V sum;
+    V max;  // of all entries so far
+  };
+
+  KOKKOSSOFTMAX_HOST_FUNCTION void raise_to(V max) {
+    const V reference = Exp::reference(L::splat(L::max(max)));
+    if (m_blocks > 0)
+      m_sum.multiply(L::splat(static_cast<T>(rescale_factor(m_reference[0], reference[0]))));
+    m_reference = reference;
+  }
+
+  template <class X>
+  KOKKOSSOFTMAX_HOST_FUNCTION V largest(const X* x, int n) const {
+    V max[accumulators];
+    for (V& m : max) m = L::splat(-NumberTraits<T>::infinity);
+    for_each_vector(x, n,
+                    [&](int k, int, V v) [[gnu::always_inline]] { max[k] = larger(v, max[k]); });
+    for (int k = 1; k < accumulators; ++k) max[0] = larger(max[0], max[k]);
+    return max[0];
+  }
+
+  template <class X, class Meanwhile>
+  KOKKOSSOFTMAX_HOST_FUNCTION Terms sum_of_exp(const X* x, int n, [[maybe_unused]] T* kept,
+                                               const Meanwhile& meanwhile) const {
+    const Exp exp(m_reference);
+    V sum[accumulators] = {};
+    V max[2] = {m_max, m_max};
+    for_each_vector(x, n, [&](int k, [[maybe_unused]] int i, V v) [[gnu::always_inline]] {
+      max[k % 2] = larger(v, max[k % 2]);
+      const V e = exp(v);
+      if constexpr (keep) L::store(kept + i, e);
+      sum[k] += e;
+      meanwhile();
+    });
+    return {(sum[0] + sum[1]) + (sum[2] + sum[3]), larger(max[0], max[1])};
+  }
+
+  /// f(accumulator, column, values of L::width columns); -inf beyond column n.
+  template <class X, class F>
+  KOKKOSSOFTMAX_HOST_FUNCTION void for_each_vector(const X* x, int n, const F& f) const {
+    int i = 0;
+    for (; i + accumulators * L::width <= n; i += accumulators * L::width)
+#pragma GCC unroll 4
+      for (int k = 0; k < accumulators; ++k) {
+        prefetch_far(x + i + k * L::width);
+        f(k, i + k * L::width, m_values(L::load(x + i + k * L::width)));
+      }
+    for (; i + L::width <= n; i += L::width) f(0, i, m_values(L::load(x + i)));
+    if (i < n) {
+      const FirstElements<T, L::width> rest(n - i);
+      f(1, i, rest.select(m_values(rest.load(x + i)), L::splat(-NumberTraits<T>::infinity)));
+    }
+  }
+
+  Values m_values;
+  V m_max = L::splat(-NumberTraits<T>::infinity);
+  V m_reference = L::splat(-NumberTraits<T>::infinity);
+  VectorSum<L> m_sum;
+  std::int64_t m_blocks = 0;
+  T m_references[max_blocks];
+};
+
+}  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
+
+#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_ROWWRITER_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_ROWWRITER_HPP
+
+#include <host/Operations.hpp>
+
+namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
+
+/// The number of elements from p to the next multiple of 64 bytes.
+template <class T>
+KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t to_cache_line(const T* p) {
+  return static_cast<std::int64_t>((-reinterpret_cast<std::uintptr_t>(p) & 63) / sizeof(T));
+}
+
+/// Writes columns [first, last) of a row: y[c] = output(entry of column c). `entries` has at(c), a
+/// vector of what the output is computed from, and first(c, FirstElements). Whole vectors are
+/// written at multiples of their size if `streams`.
+template <bool m_streams, class L, class Y, class Entries, class Output>
+class RowWriter {
+  using T = typename L::T;
+  using V = typename L::V;
+
+ public:
+  KOKKOSSOFTMAX_HOST_FUNCTION RowWriter(Y* y, std::int64_t columns, const Entries& entries,
+                                        const Output& output)
+      : m_y(y), m_columns(columns), m_entries(entries), m_output(output) {}
+
+  /// Writes the columns from where the last call ended up to `end` or a few less. The whole row is
+  /// written if `end` is the number of columns.
+  KOKKOSSOFTMAX_HOST_FUNCTION void write_to(std::int64_t end) {
+    if (end > m_columns) end = m_columns;
+    begin();
+    while (m_column + L::width <= end) write_vector();
+    if (end == m_columns) write_some(m_columns - m_column);
+  }
+
+  /// Writes the columns before the first whole vector.
+  KOKKOSSOFTMAX_HOST_FUNCTION void begin() {
+    if (m_streams && m_column == 0) write_some(smaller(to_cache_line(m_y), m_columns));
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t whole_vectors() const {
+    return (m_columns - m_column) / L::width;
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION void write_vector() {
+    const V v = m_output(m_entries.at(m_column));
+    if constexpr (m_streams)
+      stream(m_y + m_column, v);
+    else
+      L::store(m_y + m_column, v);
+    m_column += L::width;
+  }
+
+ private:
+  /// Writes fewer columns than a cache line has.
+  KOKKOSSOFTMAX_HOST_FUNCTION void write_some(std::int64_t columns) {
+    while (columns > 0) {
+      const int n = static_cast<int>(smaller(columns, L::width));
+      const FirstElements<T, L::width> some(n);
+      some.store(m_y + m_column, m_output(m_entries.first(m_column, some)));
+      m_column += n;
+      columns -= n;
+    }
+  }
+
+  Y* m_y;
+  std::int64_t m_columns;
+  std::int64_t m_column = 0;
+  Entries m_entries;
+  Output m_output;
+};
+
+/// Entries that are in memory as the output needs them: exponentials in a buffer.
+template <class L>
+class KeptEntries {
+  using T = typename L::T;
+
+ public:
+  KOKKOSSOFTMAX_HOST_FUNCTION explicit KeptEntries(const T* kept) : m_kept(kept) {}
+  KOKKOSSOFTMAX_HOST_FUNCTION auto at(std::int64_t c) const { return L::load(m_kept + c); }
+  KOKKOSSOFTMAX_HOST_FUNCTION auto first(std::int64_t c,
+                                         const FirstElements<T, L::width>& n) const {
+    return n.load(m_kept + c);
+  }
+
+ private:
+  const T* m_kept;
+};
+
+/// The values of x.
+template <class L, class X, class Values>
+class ReadEntries {
+  using T = typename L::T;
+
+ public:
+  KOKKOSSOFTMAX_HOST_FUNCTION ReadEntries(const X* x, const Values& values)
+      : m_x(x), m_values(values) {}
+  KOKKOSSOFTMAX_HOST_FUNCTION auto at(std::int64_t c) const { return m_values(L::load(m_x + c)); }
+  KOKKOSSOFTMAX_HOST_FUNCTION auto first(std::int64_t c,
+                                         const FirstElements<T, L::width>& n) const {
+    return m_values(n.load(m_x + c));
+  }
+
+ private:
+  const X* m_x;
+  Values m_values;
+};
+
+}  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
+
+#endif

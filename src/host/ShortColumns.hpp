@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_SHORTCOLUMNS_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_SHORTCOLUMNS_HPP
+
+/// \file
+/// Rows of few columns that lie side by side. Each vector of rows is read once: its values are kept
+/// in the first-level cache until the rows are written.
+
+#include <host/Panels.hpp>
+
+namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
+
+/// The largest number of columns.
+inline constexpr std::int64_t max_short_columns = 64;
+/// The largest number if the vectors of y aren't whole cache lines, each of which would be written
+/// in two parts.
+inline constexpr std::int64_t max_short_columns_unaligned = 16;
+
+template <class Op, class Values, class L, bool streams, class Job>
+class ShortColumns {
+  using T = typename L::T;
+  using V = typename L::V;
+  using Exp = typename Op::template Exp<L>;
+
+ public:
+  explicit ShortColumns(const Job& job) : m_job(job), m_values(job.scale) {}
+
+  void run() const {
+    std::int64_t j = 0;
+    if constexpr (Op::writes_entries && streams) {
+      j = smaller(to_cache_line(m_job.y), m_job.rows);
+      some(0, j);
+    }
+    for (; j + L::width <= m_job.rows; j += L::width) rows_at(j, L::width, L{});
+    some(j, m_job.rows);
+  }
+
+ private:
+  KOKKOSSOFTMAX_HOST_FUNCTION void some(std::int64_t first, std::int64_t last) const {
+    for (; first < last; first += L::width) {
+      const int count = static_cast<int>(smaller(last - first, L::width));
+      rows_at(first, count, FirstElements<T, L::width>(count));
+    }
+  }
+
+  template <class Access>
+  KOKKOSSOFTMAX_HOST_FUNCTION void rows_at(std::int64_t j, int count, const Access& access) const {
+    alignas(64) V kept[max_short_columns];
+    const int n = static_cast<int>(m_job.columns);
+    LaneStates<L> rows{L::splat(-NumberTraits<T>::infinity), V{}, V{}};
+    const T* x = m_job.x + j;
+    for (int c = 0; c < n; ++c, x += m_job.x_column_stride) {
+      prefetch_far(x, 1024);
+      kept[c] = m_values(access.load(x));
+      rows.max = larger(kept[c], rows.max);
+    }
+    rows.reference = Exp::reference(rows.max);
+    const Exp exp(rows.reference);
+    V sums[4] = {};
+    for (int c = 0; c < n; ++c) {
+      const V e = exp(kept[c]);
+      if constexpr (Op::keeps_exponentials) kept[c] = e;
+      sums[c % 4] += e;
+    }
+    rows.sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    if constexpr (Op::writes_entries) {
+      const typename Op::template Output<L> output(rows, m_job.zero_empty_rows);
+      T* y = m_job.y + j;
+      for (int c = 0; c < n; ++c, y += m_job.y_column_stride) write(y, output(kept[c]), access);
+      write_beside(m_job, j, rows, count);
+    } else {
+      write_strided<L>(m_job.y + j * m_job.y_stride, m_job.y_stride, rows.log_sum_exp(), count);
+    }
+  }
+
+  KOKKOSSOFTMAX_HOST_FUNCTION static void write(T* y, V v, L) {
+    if constexpr (streams)
+      stream(y, v);
+    else
+      L::store(y, v);
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static void write(T* y, V v, const FirstElements<T, L::width>& some) {
+    some.store(y, v);
+  }
+
+  const Job& m_job;
+  Values m_values;
+};
+
+template <class Op, class Values, class L, class Job>
+void panels(const Job& job) {
+  constexpr std::int64_t line = 64 / sizeof(typename L::T);
+  const bool aligned = job.y_column_stride % line == 0;
+  if (job.columns > (aligned ? max_short_columns : max_short_columns_unaligned))
+    return wide_panels<Op, Values, L>(job);
+  if (job.streams && aligned)
+    ShortColumns<Op, Values, L, true, Job>(job).run();
+  else
+    ShortColumns<Op, Values, L, false, Job>(job).run();
+}
+
+}  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_SHORTROWS_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_SHORTROWS_HPP
+
+/// \file
+/// Rows of a few vectors. As many rows as a vector has lanes are computed together: the reductions
+/// over the lanes and what is computed once per row are done for all of them at once.
+
+#include <host/Operations.hpp>
+#include <host/OutputStage.hpp>
+
+namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
+
+/// The largest number of vectors of a short row.
+inline constexpr int max_short_vectors = 7;
+
+/// Rows of (vectors - 1) * L::width + 1 to vectors * L::width columns.
+template <class Op, class L, int vectors, class Job>
+class ShortRows {
+  using T = typename L::T;
+  using V = typename L::V;
+  using Exp = typename Op::template Exp<L>;
+  /// Sets of L::width rows that are computed together, so that a processor with 512 instructions
+  /// under way does not wait for the results of a set's reductions.
+  static constexpr int sets = vectors == 1 ? 16 / L::width : 1;
+  static constexpr int group = sets * L::width;
+  static constexpr int last = (vectors - 1) * L::width;
+
+ public:
+  explicit ShortRows(const Job& job)
+      : m_job(job), m_values(job.scale), m_rest(static_cast<int>(job.columns) - last) {}
+
+  void run() const {
+    OutputStage<L> stage(m_job);
+    for (std::int64_t r = 0; r < m_job.rows; r += group) {
+      const std::int64_t left = m_job.rows - r;
+      run_group(r, left < group ? static_cast<int>(left) : group, stage);
+    }
+    stage.end();
+  }
+
+ private:
+  KOKKOSSOFTMAX_HOST_FUNCTION void run_group(std::int64_t r, int rows,
+                                             OutputStage<L>& stage) const {
+    V kept[group][vectors];
+    V of_row[sets][L::width];
+    LaneStates<L> states[sets];
+    for (int i = 0; i < group; ++i)
+      of_row[i / L::width][i % L::width] = read(r + (i < rows ? i : rows - 1), kept[i]);
+    for (int s = 0; s < sets; ++s) {
+      states[s].max =
+          L::reduce_each(of_row[s], [](V a, V b) [[gnu::always_inline]] { return larger(a, b); });
+      states[s].reference = Exp::reference(states[s].max);
+    }
+    for (int s = 0; s < sets; ++s) {
+      const RowBroadcast<L, Exp> exp{Exp(states[s].reference)};
+      for (int i = 0; i < L::width; ++i)
+        of_row[s][i] = sum_of_exp(exp.of_row(i), kept[s * L::width + i]);
+    }
+    for (int s = 0; s < sets; ++s)
+      states[s].sum =
+          L::reduce_each(of_row[s], [](V a, V b) [[gnu::always_inline]] { return a + b; });
+    for (int s = 0; s < sets; ++s) {
+      const int first = s * L::width;
+      const int count = static_cast<int>(smaller(rows - first, L::width));
+      if constexpr (Op::writes_entries) {
+        using Output = typename Op::template Output<L>;
+        const RowBroadcast<L, Output> output{Output(states[s], m_job.zero_empty_rows)};
+        for (int i = 0; i < count; ++i)
+          write(stage, r + first + i, output.of_row(i), kept[first + i]);
+        write_beside(m_job, r + first, states[s], count);
+      } else {
+        write_strided<L>(m_job.y + (r + first) * m_job.y_stride, m_job.y_stride,
+                         states[s].log_sum_exp(), count);
+      }
+    }
+  }
+
+  /// Reads a row; returns the largest values.
+  KOKKOSSOFTMAX_HOST_FUNCTION V read(std::int64_t r, V (&v)[vectors]) const {
+    const auto* x = m_job.x + r * m_job.x_stride;
+    const V none = L::splat(-NumberTraits<T>::infinity);
+    for (int k = 0; k < vectors; ++k) prefetch_near(x + k * L::width);
+    V max = none;
+    for (int k = 0; k < vectors - 1; ++k) {
+      v[k] = m_values(L::load(x + k * L::width));
+      max = larger(v[k], max);
+    }
+    v[vectors - 1] = m_rest.select(m_values(m_rest.load(x + last)), none);
+    return larger(v[vectors - 1], max);
+  }
+
+  KOKKOSSOFTMAX_HOST_FUNCTION static V sum_of_exp(const Exp& exp, V (&v)[vectors]) {
+    V sum{};
+    for (int k = 0; k < vectors; ++k) {
+      const V e = exp(v[k]);
+      if constexpr (Op::keeps_exponentials) v[k] = e;
+      sum += e;
+    }
+    return sum;
+  }
+
+  template <class Output>
+  KOKKOSSOFTMAX_HOST_FUNCTION void write(OutputStage<L>& stage, std::int64_t r,
+                                         const Output& output, const V (&v)[vectors]) const {
+    T* const y = stage.row(r);
+    for (int k = 0; k < vectors - 1; ++k) L::store(y + k * L::width, output(v[k]));
+    if (stage.has_space_behind_rows())
+      L::store(y + last, output(v[vectors - 1]));
+    else
+      m_rest.store(y + last, output(v[vectors - 1]));
+    stage.end_row();
+  }
+
+  const Job& m_job;
+  ScaledValues<L> m_values;
+  FirstElements<T, L::width> m_rest;
+};
+
+template <class Op, class L, int vectors, class Job>
+void short_rows_of(const Job& job) {
+  ShortRows<Op, L, vectors, Job>(job).run();
+}
+
+template <class Op, class T, class Job>
+void short_rows(const Job& job) {
+  using L = Lanes<T, widest<T>>;
+  const std::int64_t n = job.columns;
+  if constexpr (L::width >= 16)
+    if (n <= L::width / 4) return short_rows_of<Op, Lanes<T, L::width / 4>, 1>(job);
+  if constexpr (L::width >= 8)
+    if (n <= L::width / 2) return short_rows_of<Op, Lanes<T, L::width / 2>, 1>(job);
+  switch ((n + L::width - 1) / L::width) {
+    case 1:
+      return short_rows_of<Op, L, 1>(job);
+    case 2:
+      return short_rows_of<Op, L, 2>(job);
+    case 3:
+      return short_rows_of<Op, L, 3>(job);
+    case 4:
+      return short_rows_of<Op, L, 4>(job);
+    case 5:
+      return short_rows_of<Op, L, 5>(job);
+    case 6:
+      return short_rows_of<Op, L, 6>(job);
+    default:
+      return short_rows_of<Op, L, 7>(job);
+  }
+}
+
+template <class T>
+inline constexpr std::int64_t short_columns = max_short_vectors* widest<T>;
+
+}  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
+
+#endif

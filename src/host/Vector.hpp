@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_VECTOR_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_VECTOR_HPP
+
+/// \file
+/// Vectors of numbers that fill a register: loads, stores and reductions. The arithmetic is that of
+/// GNU vectors.
+
+#include <host/Instructions.hpp>
+#include <utility>
+
+namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
+
+template <class T>
+struct NumberTraits;
+template <>
+struct NumberTraits<float> {
+  using Bits = std::uint32_t;
+  static constexpr float infinity = __builtin_inff();
+  static constexpr float largest = __FLT_MAX__;
+};
+template <>
+struct NumberTraits<double> {
+  using Bits = std::uint64_t;
+  static constexpr double infinity = __builtin_inf();
+  static constexpr double largest = __DBL_MAX__;
+};
+
+/// What can be done with a vector of `width` numbers of type T.
+template <class T_, int width_>
+struct Lanes {
+  using T = T_;
+  static constexpr int width = width_;
+  using V = Vector<T, width>;
+  using Anywhere = typename VectorType<T, width>::anywhere;
+  using Bits = Vector<typename NumberTraits<T>::Bits, width>;
+
+  KOKKOSSOFTMAX_HOST_FUNCTION static V splat(T x) { return x - V{}; }
+  KOKKOSSOFTMAX_HOST_FUNCTION static V load(const T* p) {
+    return *reinterpret_cast<const Anywhere*>(p);
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static void store(T* p, V v) { *reinterpret_cast<Anywhere*>(p) = v; }
+
+  /// combine(combine(...), ...) over all elements, in a tree.
+  template <class Combine>
+  KOKKOSSOFTMAX_HOST_FUNCTION static T reduce(V v, const Combine& combine) {
+    if constexpr (width == 2)
+      return combine(v[0], v[1]);
+    else
+      return Lanes<T, width / 2>::reduce(combine(half<0>(v), half<1>(v)), combine);
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static T max(V v) {
+    return reduce(v, [](auto a, auto b) { return larger(a, b); });
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static T sum(V v) {
+    return reduce(v, [](auto a, auto b) { return a + b; });
+  }
+
+  /// Lane i of the result is the reduction of all elements of v[i].
+  template <class Combine>
+  KOKKOSSOFTMAX_HOST_FUNCTION static V reduce_each(V (&v)[width], const Combine& combine) {
+    return reduce_pairs<width, 1>(v, combine);
+  }
+
+ private:
+  template <int upper>
+  KOKKOSSOFTMAX_HOST_FUNCTION static auto half(V v) {
+    Vector<T, width / 2> result;
+    __builtin_memcpy(&result, reinterpret_cast<const char*>(&v) + upper * sizeof(result),
+                     sizeof(result));
+    return result;
+  }
+
+  /// Halves the number of vectors: from two vectors, the elements (or groups of them) with even
+  /// numbers are combined with those with odd numbers. Each step moves elements within 16 bytes, or
+  /// groups of 16 bytes, which is one instruction.
+  template <int vectors, int group, class Combine>
+  KOKKOSSOFTMAX_HOST_FUNCTION static V reduce_pairs(V (&v)[width], const Combine& combine) {
+    if constexpr (vectors == 1) {
+      return v[0];
+    } else {
+      for (int i = 0; i < vectors / 2; ++i)
+        v[i] = combine(every_second<group, 0>(v[2 * i], v[2 * i + 1], Indices{}),
+                       every_second<group, 1>(v[2 * i], v[2 * i + 1], Indices{}));
+      constexpr int in_16_bytes = 16 / static_cast<int>(sizeof(T));
+      constexpr bool next_is_wide = width / vectors * 2 >= in_16_bytes;
+      return reduce_pairs < vectors / 2, next_is_wide ? in_16_bytes : 1 > (v, combine);
+    }
+  }
+  using Indices = std::make_integer_sequence<int, width>;
+
+  /// The groups of `group` elements with even (or odd) numbers of a and b: those of a in the lower
+  /// half. With groups of one element, this is done for each 16 bytes of a and b.
+  template <int group, int odd, int... i>
+  KOKKOSSOFTMAX_HOST_FUNCTION static V every_second(V a, V b, std::integer_sequence<int, i...>) {
+#if __has_builtin(__builtin_shufflevector)
+    return __builtin_shufflevector(a, b, index<group, odd>(i)...);
+#else
+    return __builtin_shuffle(a, b, Bits{index<group, odd>(i)...});
+#endif
+  }
+  template <int group, int odd>
+  static constexpr int index(int i) {
+    constexpr int block = group > 1 ? width : smaller(width, 16 / static_cast<int>(sizeof(T)));
+    const int begin = i / block * block;
+    const int position = i - begin;
+    const int from_b = position / (block / 2);
+    const int g = position % (block / 2) / group;
+    return from_b * width + begin + (2 * g + odd) * group + position % group;
+  }
+  static constexpr int smaller(int a, int b) { return a < b ? a : b; }
+};
+
+template <class T>
+inline constexpr int widest = KOKKOSSOFTMAX_HOST_VECTOR_BYTES / static_cast<int>(sizeof(T));
+
+}  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
+
+#endif
