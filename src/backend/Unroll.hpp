@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_BACKEND_UNROLL_HPP
 
 /// \file
-/// How each compiler is told to unroll a loop, and not to inline a function.
+/// How each compiler is told to unroll a loop.
 
 #include <Kokkos_Macros.hpp>
 #include <utility>
@@ -24,13 +24,6 @@
 #define KOKKOSSOFTMAX_IMPL_UNROLL_TWICE _Pragma("unroll 2")
 #else
 #define KOKKOSSOFTMAX_IMPL_UNROLL_TWICE
-#endif
-
-// For a function that few calls need: its code and its registers stay out of the kernels.
-#if defined(__GNUC__) || defined(__clang__) || defined(__CUDACC__)
-#define KOKKOSSOFTMAX_IMPL_NOINLINE __attribute__((noinline))
-#else
-#define KOKKOSSOFTMAX_IMPL_NOINLINE
 #endif
 
 namespace KokkosSoftmax::Impl {

@@ -33,8 +33,12 @@ KOKKOS_FORCEINLINE_FUNCTION void finish_beside(const RowArgs<V>& arguments, std:
   if constexpr (!Op::writes_entries) {
     return;
   } else if constexpr (requires { output.lse(); }) {
-    if (arguments.problem.lse != nullptr) *arguments.lse(r) = output.lse();
-    if (arguments.problem.max != nullptr) write_max(arguments, r, output.max());
+    // both are computed first: in separate branches they take more registers
+    if (arguments.problem.lse == nullptr && arguments.problem.max == nullptr) return;
+    const auto lse = output.lse();
+    const auto max = output.max();
+    if (arguments.problem.lse != nullptr) *arguments.lse(r) = lse;
+    if (arguments.problem.max != nullptr) write_max(arguments, r, max);
   } else if constexpr (requires { state.value(); }) {
     if (arguments.problem.lse == nullptr) return;
     constexpr auto infinity = Kokkos::Experimental::infinity_v<typename V::Compute>;

@@ -58,46 +58,28 @@ struct MaxOfParts : MaxEntry<T> {
   }
 };
 
-/// The maximum of the columns first, first + step, first + 2 step, ... below `end` of the row at x.
-/// `value` maps an entry and its column to the entry's value.
-template <class T, class X, class Value>
-KOKKOS_FORCEINLINE_FUNCTION T max_of_entries(const X* x, std::int64_t stride, std::int64_t first,
-                                             std::int64_t end, int step, const Value& value) {
-  T max = -Kokkos::Experimental::infinity_v<T>;
-  bool has_nan = false;
-  for (std::int64_t column = first; column < end; column += step) {
-    const T v = value(static_cast<T>(x[column * stride]), column);
-    max = larger(max, v);
-    has_nan = has_nan || v != v;
-  }
-  return max_or_nan(max, has_nan ? Kokkos::Experimental::quiet_NaN_v<T> : T(0));
-}
-
-/// The same for scaled entries on a GPU. If it were inlined, more kernels would spill.
-template <class T, class X>
-KOKKOS_FUNCTION KOKKOSSOFTMAX_IMPL_NOINLINE T max_of_scaled_entries(const X* x, std::int64_t stride,
-                                                                    std::int64_t first,
-                                                                    std::int64_t end, int step,
-                                                                    T scale) {
-  return max_of_entries<T>(x, stride, first, end, step,
-                           [=](T entry, std::int64_t) { return scale * entry; });
-}
-
-/// The same for row r of a launch.
+/// The maximum of the columns first, first + step, first + 2 step, ... below `end` of row r. Few
+/// loads are in flight, and make_opaque keeps the compiler from computing addresses here that are
+/// needed later: they would occupy registers of the rest of the kernel.
 template <class Source, class V>
 KOKKOS_FORCEINLINE_FUNCTION auto max_of_columns(const RowArgs<V>& arguments, std::int64_t r,
                                                 std::int64_t first, std::int64_t end, int step) {
   using T = typename V::Compute;
   const Source source(arguments);
+  make_opaque(r);
+  make_opaque(first);
+  make_opaque(step);
   const typename V::X* const x = arguments.row(r).x;
   const std::int64_t stride = arguments.problem.x_column_stride;
-  if constexpr (Source::value_is_scaled_raw) {
-    KOKKOS_IF_ON_DEVICE(
-        (return max_of_scaled_entries<T>(x, stride, first, end, step, source.factor());))
+  T max = -Kokkos::Experimental::infinity_v<T>;
+  bool has_nan = false;
+  KOKKOSSOFTMAX_IMPL_UNROLL_TWICE
+  for (std::int64_t column = first; column < end; column += step) {
+    const T value = source.value(static_cast<T>(x[column * stride]), column);
+    max = larger(max, value);
+    has_nan = has_nan || value != value;
   }
-  return max_of_entries<T>(x, stride, first, end, step, [&](T entry, std::int64_t column) {
-    return source.value(entry, column);
-  });
+  return max_or_nan(max, has_nan ? Kokkos::Experimental::quiet_NaN_v<T> : T(0));
 }
 
 template <int lanes, class T, class Member>
@@ -138,6 +120,8 @@ KOKKOS_FORCEINLINE_FUNCTION void read_max_by_team(const Member& member, int lane
                                                   const RowArgs<V>& arguments, std::int64_t r) {
   if constexpr (reads_row_for_max<Op>) {
     if (!max_is_read<Op>(arguments)) return;
+    make_opaque(r);  // as in max_of_columns
+    make_opaque(lane);
     using T = typename V::Compute;
     const auto all_scratch = member.team_scratch(0);  // a copy: what is allocated here isn't kept
     const ScratchStates<Exec, typename Op::State> states(all_scratch, threads);

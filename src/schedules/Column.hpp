@@ -104,7 +104,8 @@ class ColumnTeam {
   KOKKOS_FORCEINLINE_FUNCTION void read_max_of_rows() const {
     if (!max_is_read<Op>(m_arguments)) return;
     for (int k = 0; k < rows_per_lane; ++k) {
-      const std::int64_t r = row_number(k);
+      std::int64_t r = row_number(k);
+      make_opaque(r);  // as in max_of_columns
       T max = max_of_columns<Source>(m_arguments, is_row(k) ? r : 0, thread(),
                                      is_row(k) ? m_arguments.problem.columns : 0, Shape::threads);
       if constexpr (Shape::threads > 1) {

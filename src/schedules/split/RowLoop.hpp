@@ -18,8 +18,7 @@ namespace KokkosSoftmax::Impl {
 ///   void write(row, all)    writes the segment's output, given the merged states of all teams
 ///   void publish_max(row, round), void write_max_of_group(row, round)
 ///                           the maximum of the row beside y, if the launch asks for it; the first
-///                           before the sum, the second after the round is gathered and before
-///                           anything is written
+///                           before the sum, the second after the round is gathered
 /// `Team` has its own versions of the constants below if these values don't apply to it.
 template <class Team, class V, class Group>
 class RowLoop {

@@ -145,23 +145,25 @@ class SplitHeldTeam : public SplitTeam<Exec, Op, Source, Shape> {
     load_and_publish(row, 0, 0u);
     State all;
     std::uint32_t next = this->m_group.own_row(1);
+    std::uint32_t round = 1;
     switch (this->m_group.join_group(0, all)) {
       case Group::Outcome::left_out:
         break;
       case Group::Outcome::complete:
-        this->write_max_of_group(row, 0);
-        for (std::uint32_t round = 1; this->there(next); ++round) {
+        for (; this->there(next); ++round) {
           store(row, all);
+          this->write_max_of_group(row, round - 1);
           row = next;
           load_and_publish(row, round, this->m_group.claim_row(own_rows));
           const auto gathered = this->m_group.gather(round, this->m_group.poll(round));
           all = gathered.all;
           next = gathered.row;
-          this->write_max_of_group(row, round);
         }
-        this->m_group.leave();  // overlaps with the last stores
+        if (!max_is_read<Op>(this->m_arguments)) this->m_group.leave();  // overlaps with stores
         store(row, all);
-        return;
+        if (!max_is_read<Op>(this->m_arguments)) return;
+        this->write_max_of_group(row, round - 1);  // no registers hold entries here
+        break;
       case Group::Outcome::closed:
         this->run_closed(own_rows);
     }
@@ -229,13 +231,15 @@ class SplitOnceTeam : public SplitTeam<Exec, Op, Source, Shape> {
     State all;
     const auto outcome = this->m_group.join_group(0, all);
     if (outcome == Group::Outcome::closed) this->run_closed(1);
-    if (outcome == Group::Outcome::complete) this->write_max_of_group(r, 0);
-    this->m_group.leave();
+    const bool leaves_early = !max_is_read<Op>(this->m_arguments);
+    if (leaves_early) this->m_group.leave();
     if (outcome == Group::Outcome::complete) {
       const Output output(all, StateTraits<State>::reference(mine), this->m_arguments.empty_rows);
       tile.store(row, this->begin(), this->m_thread_id, output);
       this->finish_beside_once(r, all, output);
+      this->write_max_of_group(r, 0);  // no registers hold entries here
     }
+    if (!leaves_early) this->m_group.leave();
   }
 
   static std::int64_t most_chunks(std::size_t /*scratch*/) { return RowTile::chunks; }
