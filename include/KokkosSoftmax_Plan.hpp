@@ -29,16 +29,34 @@ template <Operation operation, class Exec, class X, class Y, class Beside = NoOp
 Plan<Exec, X, Y, Beside> make_plan(const Exec& exec, const X& x, const Y& y, const Options& options,
                                    const Beside& beside = {});
 
+/// The shape of an operand.
+template <class V>
+struct OperandShape : ViewShape<V> {
+  using ViewShape<V>::ViewShape;
+};
+template <>
+struct OperandShape<NoOperand> {
+  explicit OperandShape(NoOperand) {}
+  void check(Operation, const char* /*name*/, NoOperand) const {}
+};
+
 /// The shape of the Views in Operands.
 template <class Beside>
 struct OperandsShape {
   explicit OperandsShape(const Beside&) {}
 };
-template <class Lse>
-struct OperandsShape<Operands<Lse>> {
-  explicit OperandsShape(const Operands<Lse>& operands) : lse(operands.lse) {}
+template <class Lse, class Max>
+struct OperandsShape<Operands<Lse, Max>> {
+  explicit OperandsShape(const Operands<Lse, Max>& operands)
+      : lse(operands.lse), max(operands.max) {}
 
-  ViewShape<Lse> lse;
+  void check(Operation operation, const Operands<Lse, Max>& operands) const {
+    lse.check(operation, "lse", operands.lse);
+    max.check(operation, "max", operands.max);
+  }
+
+  OperandShape<Lse> lse;
+  OperandShape<Max> max;
 };
 
 }  // namespace Impl
@@ -122,12 +140,11 @@ class Plan {
                       [[maybe_unused]] const Beside& beside) {
     const auto x_array = Impl::strided_array(x);
     const auto y_array = Impl::strided_array(y);
-    if constexpr (has_operands) {
-      const auto lse = Impl::strided_array(beside.lse);
-      return Impl::checked_problem(operation, x_array, y_name(), y_array, options, &lse);
-    } else {
+    if constexpr (has_operands)
+      return Impl::checked_problem(operation, x_array, y_name(), y_array, options,
+                                   Impl::arrays_beside<X, Y>(beside));
+    else
       return Impl::checked_problem(operation, x_array, y_name(), y_array, options);
-    }
   }
 
   void execute_with(const X& x, const Y& y, const Beside& beside) const {
@@ -154,12 +171,13 @@ class Plan {
     problem.x = x.data();
     problem.y = y.data();
     if constexpr (has_operands) {
-      const auto lse = Impl::strided_array(beside.lse);
-      m_beside.lse.check(operation, "lse", beside.lse);
-      Impl::check_overlap_of_lse(operation, Impl::strided_array(x), Impl::strided_array(y), lse,
+      m_beside.check(operation, beside);
+      const auto arrays = Impl::arrays_beside<X, Y>(beside);
+      Impl::check_overlap_beside(operation, Impl::strided_array(x), Impl::strided_array(y), arrays,
                                  Impl::checked_axis(operation, m_options.axis, X::rank()));
-      problem.lse = lse.data;
-      if (!writes_something() && problem.rows > 0) Impl::launch_lse_of_nothing(m_exec, lse);
+      if (arrays.lse) problem.lse = arrays.lse->data;
+      if (arrays.max) problem.max = arrays.max->data;
+      if (!writes_something() && problem.rows > 0) Impl::launch_beside_nothing(m_exec, arrays);
     }
     if (!writes_something()) return;
     Impl::check_overlap(operation, y_name(), problem);
@@ -230,12 +248,12 @@ requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, Y> plan_softmax(const Exec& exe
 ///                  extents and strides
 /// \return the plan
 /// \throws std::invalid_argument  as softmax
-template <class Exec, class X, class Y, class Lse>
-Plan<Exec, X, Y, Operands<Lse>> plan_softmax(const Exec& exec, const X& x, const Y& y,
-                                             const Options& options,
-                                             const Operands<Lse>& operands) {
+template <class Exec, class X, class Y, class Lse, class Max>
+Plan<Exec, X, Y, Operands<Lse, Max>> plan_softmax(const Exec& exec, const X& x, const Y& y,
+                                                  const Options& options,
+                                                  const Operands<Lse, Max>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_softmax", Exec, X, "y", Y, 0);
-  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("plan_softmax", Exec, X, Y, Lse);
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("plan_softmax", Exec, X, Y, Lse, Max);
   return Impl::make_plan<Impl::Operation::softmax>(exec, x, y, options, operands);
 }
 
@@ -267,12 +285,12 @@ requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, Y> plan_log_softmax(const Exec&
 ///                  extents and strides
 /// \return the plan
 /// \throws std::invalid_argument  as log_softmax
-template <class Exec, class X, class Y, class Lse>
-Plan<Exec, X, Y, Operands<Lse>> plan_log_softmax(const Exec& exec, const X& x, const Y& y,
-                                                 const Options& options,
-                                                 const Operands<Lse>& operands) {
+template <class Exec, class X, class Y, class Lse, class Max>
+Plan<Exec, X, Y, Operands<Lse, Max>> plan_log_softmax(const Exec& exec, const X& x, const Y& y,
+                                                      const Options& options,
+                                                      const Operands<Lse, Max>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_log_softmax", Exec, X, "y", Y, 0);
-  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("plan_log_softmax", Exec, X, Y, Lse);
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("plan_log_softmax", Exec, X, Y, Lse, Max);
   return Impl::make_plan<Impl::Operation::log_softmax>(exec, x, y, options, operands);
 }
 

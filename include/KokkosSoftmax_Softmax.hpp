@@ -69,20 +69,22 @@ void softmax(const X& x, const Y& y, const Options& options = {}) {
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View
 /// \tparam Y        a Kokkos::View
-/// \tparam Lse      a Kokkos::View
+/// \tparam Lse      a Kokkos::View, or NoOperand
+/// \tparam Max      a Kokkos::View, or NoOperand
 /// \param exec      as for softmax without operands
 /// \param x         as for softmax without operands
 /// \param y         as for softmax without operands
 /// \param options   as for softmax without operands
 /// \param operands  the Views that are written beside y
 /// \throws std::invalid_argument  as softmax without operands, and if a View of the operands has
-///                 the wrong extents or overlaps x or y. Nothing has been written then
-template <class Exec, class X, class Y, class Lse>
+///                 the wrong extents or strides, or overlaps x, y or another operand. Nothing has
+///                 been written then
+template <class Exec, class X, class Y, class Lse, class Max>
 void softmax(const Exec& exec, const X& x, const Y& y, const Options& options,
-             const Operands<Lse>& operands) {
+             const Operands<Lse, Max>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("softmax", Exec, X, "y", Y, 0);
-  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("softmax", Exec, X, Y, Lse);
-  Impl::check_and_launch_with<Impl::Operation::softmax>(exec, x, y, options, operands.lse);
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("softmax", Exec, X, Y, Lse, Max);
+  Impl::check_and_launch_with<Impl::Operation::softmax>(exec, x, y, options, operands);
 }
 
 /// Computes the same on the default instance of the execution space of y.
@@ -92,8 +94,8 @@ void softmax(const Exec& exec, const X& x, const Y& y, const Options& options,
 /// \param options   as for softmax with an instance
 /// \param operands  the Views that are written beside y
 /// \throws std::invalid_argument  as softmax with an instance
-template <class X, class Y, class Lse>
-void softmax(const X& x, const Y& y, const Options& options, const Operands<Lse>& operands) {
+template <class X, class Y, class Lse, class Max>
+void softmax(const X& x, const Y& y, const Options& options, const Operands<Lse, Max>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("softmax", X, "y", Y);
   if constexpr (Impl::are_views<X, Y>)
     softmax(typename Y::execution_space{}, x, y, options, operands);
@@ -140,7 +142,8 @@ void log_softmax(const X& x, const Y& y, const Options& options = {}) {
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View
 /// \tparam Y        a Kokkos::View
-/// \tparam Lse      a Kokkos::View
+/// \tparam Lse      a Kokkos::View, or NoOperand
+/// \tparam Max      a Kokkos::View, or NoOperand
 /// \param exec      as for log_softmax without operands
 /// \param x         as for log_softmax without operands
 /// \param y         as for log_softmax without operands
@@ -148,13 +151,14 @@ void log_softmax(const X& x, const Y& y, const Options& options = {}) {
 /// \param operands  the Views that are written beside y
 /// \throws std::invalid_argument  as log_softmax without operands, and if a View of the operands
 /// has
-///                 the wrong extents or overlaps x or y. Nothing has been written then
-template <class Exec, class X, class Y, class Lse>
+///                 the wrong extents or strides, or overlaps x, y or another operand. Nothing has
+///                 been written then
+template <class Exec, class X, class Y, class Lse, class Max>
 void log_softmax(const Exec& exec, const X& x, const Y& y, const Options& options,
-                 const Operands<Lse>& operands) {
+                 const Operands<Lse, Max>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("log_softmax", Exec, X, "y", Y, 0);
-  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("log_softmax", Exec, X, Y, Lse);
-  Impl::check_and_launch_with<Impl::Operation::log_softmax>(exec, x, y, options, operands.lse);
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("log_softmax", Exec, X, Y, Lse, Max);
+  Impl::check_and_launch_with<Impl::Operation::log_softmax>(exec, x, y, options, operands);
 }
 
 /// Computes the same on the default instance of the execution space of y.
@@ -164,8 +168,9 @@ void log_softmax(const Exec& exec, const X& x, const Y& y, const Options& option
 /// \param options   as for log_softmax with an instance
 /// \param operands  the Views that are written beside y
 /// \throws std::invalid_argument  as log_softmax with an instance
-template <class X, class Y, class Lse>
-void log_softmax(const X& x, const Y& y, const Options& options, const Operands<Lse>& operands) {
+template <class X, class Y, class Lse, class Max>
+void log_softmax(const X& x, const Y& y, const Options& options,
+                 const Operands<Lse, Max>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("log_softmax", X, "y", Y);
   if constexpr (Impl::are_views<X, Y>)
     log_softmax(typename Y::execution_space{}, x, y, options, operands);

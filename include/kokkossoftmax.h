@@ -124,7 +124,8 @@ typedef struct kokkossoftmax_options {
 
 /// What softmax and log_softmax can write beside y, see kokkossoftmax_apply_with(). Later versions
 /// of the library can append members; a member that is NULL isn't written. The library uses `size`
-/// to find out which members the caller's header has.
+/// to find out which members the caller's header has, so set all members by name, or the struct to
+/// zero first.
 typedef struct kokkossoftmax_operands {
   size_t size;  ///< sizeof(kokkossoftmax_operands)
   /// The log-sum-exp of each row of scale * x, with the extents of x without the axis, of type
@@ -132,6 +133,10 @@ typedef struct kokkossoftmax_operands {
   /// which the rows lie in x. -inf for a row in which every entry is -inf, NaN for a
   /// row with a NaN or +inf. NULL if it isn't needed. It must not overlap x or y.
   const kokkossoftmax_tensor* lse;
+  /// The maximum of each row of scale * x, with the same extents and type as lse and the same rule
+  /// on strides. -inf for a row in which every entry is -inf, +inf for a row with +inf, NaN for a
+  /// row with a NaN and without +inf. NULL if it isn't needed. It must not overlap x, y or lse.
+  const kokkossoftmax_tensor* max;
 } kokkossoftmax_operands;
 
 /// Sets the size and the defaults, for callers that can't include this header (Fortran, ctypes). In

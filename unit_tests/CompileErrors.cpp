@@ -21,6 +21,9 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   const KokkosSoftmax::Options options{.axis = 0};
   KokkosSoftmax::log_softmax(x, y, options);
   KokkosSoftmax::softmax(x, y, options, KokkosSoftmax::Operands{.lse = lse});
+  KokkosSoftmax::softmax(x, y, options, KokkosSoftmax::Operands{.max = lse});
+  KokkosSoftmax::softmax(x, y, options, KokkosSoftmax::Operands{.lse = lse, .max = lse});
+  KokkosSoftmax::softmax(x, y, options, KokkosSoftmax::Operands<View<double*>>{.lse = lse});
   KokkosSoftmax::plan_logsumexp(x, lse, {.scale = 2.0}).execute(x, lse);
   KokkosSoftmax::softmax(Exec{}, half, half);
   KokkosSoftmax::log_softmax(Exec{}, half, View<float**>("y", 1, 1));
@@ -43,6 +46,9 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::softmax(Exec{}, x, y, options,
                          KokkosSoftmax::Operands{.lse = View<float*>("lse", 1)});
   KokkosSoftmax::log_softmax(Exec{}, x, y, options, KokkosSoftmax::Operands{.lse = y});
+  KokkosSoftmax::softmax(Exec{}, x, y, options,
+                         KokkosSoftmax::Operands{.lse = lse, .max = View<float*>("max", 1)});
+  KokkosSoftmax::log_softmax(Exec{}, x, y, options, KokkosSoftmax::Operands{.max = 1.0});
 #endif
 }
 

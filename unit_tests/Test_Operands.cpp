@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The log-sum-exp of each row beside y: right, with every algorithm, layout and axis, without any
-// effect on the bits of y.
+// The log-sum-exp and the maximum of each row beside y: right, with every algorithm, layout and
+// axis, without any effect on the bits of y.
 
 #include <kokkossoftmax.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <initializer_list>
 #include <limits>
 #include <support/Algorithms.hpp>
 #include <support/Recorder.hpp>
@@ -18,13 +21,33 @@ using Right = Kokkos::LayoutRight;
 using Left = Kokkos::LayoutLeft;
 constexpr Function functions[] = {Function::softmax, Function::log_softmax};
 
-template <class Exec, class X, class Y, class Lse>
+template <class Exec, class X, class Y, class Lse, class Max>
 void call_with(Function function, const Exec& exec, const X& x, const Y& y, const Options& options,
-               const Lse& lse) {
+               const Operands<Lse, Max>& operands) {
   if (function == Function::softmax)
-    softmax(exec, x, y, options, Operands{.lse = lse});
+    softmax(exec, x, y, options, operands);
   else
-    log_softmax(exec, x, y, options, Operands{.lse = lse});
+    log_softmax(exec, x, y, options, operands);
+}
+
+/// The maximum of each row of v: +inf if an entry is +inf, or else NaN if an entry is NaN.
+template <class T>
+std::vector<T> true_max(const Rows<T>& rows, double scale) {
+  constexpr T inf = std::numeric_limits<T>::infinity();
+  std::vector<T> result;
+  for (std::size_t row = 0; row < rows.count; ++row) {
+    T max = -inf;
+    bool has_nan = false;
+    for (std::size_t column = 0; column < rows.columns; ++column) {
+      const T x = rows.values[row * rows.columns + column];
+      // the scale 0 is the limit from above
+      const T v = scale == 0 && std::isinf(x) ? x : static_cast<T>(scale) * x;
+      has_nan = has_nan || std::isnan(v);
+      max = std::max(max, std::isnan(v) ? -inf : v);
+    }
+    result.push_back(has_nan && max < inf ? std::numeric_limits<T>::quiet_NaN() : max);
+  }
+  return result;
 }
 
 /// What lse is in place of the logsumexp of a row: NaN in place of +inf.
@@ -43,22 +66,73 @@ class BesideY : public ::testing::Test {
   using Y = typename C::y_value;
   using Exec = typename C::exec;
 
-  /// Calls the function with and without lse on the same x, and compares everything.
-  template <class L, class LseLayout, int rank>
-  static void expect_right(const Case& c, const Rows<T>& rows, const Expected& expected) {
+  /// Which operands calls have.
+  struct Asked {
+    bool lse;
+    bool max;
+  };
+  static constexpr Asked lse_and_max{true, true};
+
+  /// Calls the function without operands and with these combinations of them on the same x, and
+  /// compares everything.
+  template <class L, class LayoutBeside, int rank>
+  static void expect_right(const Case& c, const Rows<T>& rows, const Expected& expected,
+                           std::initializer_list<Asked> combinations) {
     Field<X, Exec> x(place<L>(c.extents, c.x_offset));
-    Field<Y, Exec> y(place<L>(c.extents, c.y_offset)), y_alone(place<L>(c.extents, c.y_offset));
-    Field<T, Exec> lse(place<LseLayout>(without_axis(c.extents, c.options.axis), c.y_offset));
+    Field<Y, Exec> y_alone(place<L>(c.extents, c.y_offset));
     x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
     const Exec exec;
     const auto x_view = x.template view<L, rank, const X>();
     call(c.function, exec, x_view, y_alone.template view<L, rank>(), c.options);
-    call_with(c.function, exec, x_view, y.template view<L, rank>(), c.options,
-              lse.template view<LseLayout, rank - 1>());
-    exec.fence();
-    EXPECT_TRUE(same_bits(y.read(), y_alone.read())) << ::testing::PrintToString(c);
-    EXPECT_TRUE(y.gaps_are_unchanged() && x.is_unchanged()) << ::testing::PrintToString(c);
-    EXPECT_TRUE(is_lse(rows, expected, lse)) << ::testing::PrintToString(c);
+    for (const Asked& asked : combinations) {
+      const auto beside = place<LayoutBeside>(without_axis(c.extents, c.options.axis), c.y_offset);
+      Field<Y, Exec> y(place<L>(c.extents, c.y_offset));
+      Field<T, Exec> lse(beside), max(beside);
+      const auto y_view = y.template view<L, rank>();
+      const auto lse_view = lse.template view<LayoutBeside, rank - 1>();
+      const auto max_view = max.template view<LayoutBeside, rank - 1>();
+      if (asked.lse && asked.max)
+        call_with(c.function, exec, x_view, y_view, c.options,
+                  Operands{.lse = lse_view, .max = max_view});
+      else if (asked.lse)
+        call_with(c.function, exec, x_view, y_view, c.options, Operands{.lse = lse_view});
+      else if (asked.max)
+        call_with(c.function, exec, x_view, y_view, c.options, Operands{.max = max_view});
+      else
+        call_with(c.function, exec, x_view, y_view, c.options, Operands{});
+      exec.fence();
+      EXPECT_TRUE(same_bits(y.read(), y_alone.read())) << ::testing::PrintToString(c);
+      EXPECT_TRUE(y.gaps_are_unchanged() && x.is_unchanged()) << ::testing::PrintToString(c);
+      EXPECT_TRUE(asked.lse ? is_lse(rows, expected, lse) : is_not_written(lse))
+          << ::testing::PrintToString(c);
+      EXPECT_TRUE(asked.max ? is_max(rows, c.options.scale, max) : is_not_written(max))
+          << ::testing::PrintToString(c);
+    }
+  }
+
+  /// The same with all combinations.
+  template <class L, class LayoutBeside, int rank>
+  static void expect_right(const Case& c, const Rows<T>& rows, const Expected& expected) {
+    expect_right<L, LayoutBeside, rank>(
+        c, rows, expected,
+        {lse_and_max, Asked{true, false}, Asked{false, true}, Asked{false, false}});
+  }
+
+  template <class Beside>
+  static ::testing::AssertionResult is_not_written(const Beside& beside) {
+    return both(::testing::AssertionSuccess(), beside.is_unchanged(),
+                "written without being asked");
+  }
+
+  template <class Max>
+  static ::testing::AssertionResult is_max(const Rows<T>& rows, double scale, const Max& max) {
+    const std::vector<T> expected = true_max(rows, scale), got = max.read();
+    for (std::size_t row = 0; row < rows.count; ++row)
+      if (got[row] != expected[row] && !(std::isnan(got[row]) && std::isnan(expected[row])))
+        return ::testing::AssertionFailure()
+               << "max of row " << row << " is " << got[row] << " and not " << expected[row];
+    return both(::testing::AssertionSuccess(), max.gaps_are_unchanged(),
+                "something beside max's elements was written");
   }
 
   template <class Lse>
@@ -85,7 +159,8 @@ TYPED_TEST(BesideY, EveryAlgorithm) {
                          .extents = axis == 1 ? Extents{count, columns} : Extents{columns, count},
                          .options = {.axis = axis, .algorithm = algorithm}};
             const bool served = is_served(algorithm, [&] {
-              TestFixture::template expect_right<Right, Right, 2>(c, sample.rows, sample.expected);
+              TestFixture::template expect_right<Right, Right, 2>(c, sample.rows, sample.expected,
+                                                                  {TestFixture::lse_and_max});
             });
             if (count > 1 && must_serve<TypeParam>(algorithm, function, columns, axis == 0)) {
               EXPECT_TRUE(served) << ::testing::PrintToString(c);
@@ -119,14 +194,14 @@ TYPED_TEST(BesideY, LayoutsAndAxes) {
 TYPED_TEST(BesideY, SpecialRows) {
   using T = typename TypeParam::value;
   constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
-  const Rows<T> rows{.count = 5,
-                     .columns = 3,
-                     .values = {-inf, -inf, -inf, 1, inf, 2, nan, 1, 2, -inf, 3, -inf, 4, 4, 4}};
+  const Rows<T> rows{
+      .count = 7, .columns = 3, .values = {-inf, -inf, -inf, 1, inf, 2,   nan,  1,   2,    -inf, 3,
+                                           -inf, 4,    4,    4, nan, inf, -inf, nan, -inf, -inf}};
   for (const EmptyRows empty_rows : {EmptyRows::nan, EmptyRows::zero})
     for (const Function function : functions)
       for (const double scale : {1.0, -0.5, 0.0}) {
         const Case c{.function = function,
-                     .extents = {5, 3},
+                     .extents = {7, 3},
                      .options = {.axis = 1, .scale = scale, .empty_rows = empty_rows}};
         TestFixture::template expect_right<Right, Right, 2>(c, rows,
                                                             reference(rows, scale, empty_rows));
@@ -140,19 +215,60 @@ TYPED_TEST(BesideY, RowsWithoutEntries) {
   TestFixture::template expect_right<Right, Right, 2>(c, rows, reference(rows));
 }
 
+// Special entries at some columns of rows that need several tiles, teams or lanes.
+TYPED_TEST(BesideY, SpecialEntriesWithEveryAlgorithm) {
+  using T = typename TypeParam::value;
+  constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  constexpr std::size_t count = 8;
+  for (const std::size_t columns : {5, 300, 5001, 40003}) {
+    Rows<T> rows = normal_sample<typename TypeParam::x_value>(count, columns).rows;
+    const auto entry = [&](std::size_t row, std::size_t column) -> T& {
+      return rows.values[row * columns + column];
+    };
+    for (std::size_t column = 0; column < columns; ++column) entry(3, column) = -inf;
+    entry(0, columns / 2) = entry(1, 0) = entry(2, columns - 1) = nan;
+    entry(4, columns / 3) = entry(5, columns - 1) = entry(2, columns / 2) = inf;
+    const Expected expected = reference(rows);
+    for (const Function function : functions)
+      for (const int axis : {0, 1})
+        for (const Algorithm algorithm : all_algorithms)
+          is_served(algorithm, [&] {
+            const Extents extents = axis == 1 ? Extents{count, columns} : Extents{columns, count};
+            TestFixture::template expect_right<Right, Right, 2>(
+                {.function = function,
+                 .extents = extents,
+                 .options = {.axis = axis, .algorithm = algorithm}},
+                rows, expected, {TestFixture::lse_and_max});
+          });
+  }
+}
+
 TYPED_TEST(BesideY, InPlace) {
   using T = typename TypeParam::value;
   using Exec = typename TypeParam::exec;
   if constexpr (std::is_same_v<typename TypeParam::x_value, T>) {
-    const auto& sample = normal_sample<typename TypeParam::x_value>(9, 1000);
-    const Case c{.extents = {9, 1000}, .options = {.axis = 1}};
-    Field<T, Exec> x(place<Right>(c.extents, 0)), lse(place<Right>(Extents{9}, 0));
-    x.assign(sample.rows.values);
-    const auto view = x.template view<Right, 2>();
-    call_with(c.function, Exec{}, view, view, c.options, lse.template view<Right, 1>());
-    Exec{}.fence();
-    EXPECT_TRUE(check_output(c, sample.rows, sample.expected, x));
-    EXPECT_TRUE(this->is_lse(sample.rows, sample.expected, lse));
+    for (const std::size_t columns : {7, 300, 5001, 40003}) {
+      const auto& sample = normal_sample<typename TypeParam::x_value>(9, columns);
+      for (const Function function : functions)
+        for (const int axis : {0, 1})
+          for (const Algorithm algorithm : all_algorithms)
+            is_served(algorithm, [&] {
+              const Case c{.function = function,
+                           .extents = axis == 1 ? Extents{9, columns} : Extents{columns, 9},
+                           .options = {.axis = axis, .algorithm = algorithm}};
+              const auto beside = place<Right>(Extents{9}, 0);
+              Field<T, Exec> x(place<Right>(c.extents, 0)), lse(beside), max(beside);
+              x.assign(rows_to_tensor(sample.rows.values, c.extents, axis));
+              const auto view = x.template view<Right, 2>();
+              call_with(function, Exec{}, view, view, c.options,
+                        Operands{.lse = lse.template view<Right, 1>(),
+                                 .max = max.template view<Right, 1>()});
+              Exec{}.fence();
+              EXPECT_TRUE(check_output(c, sample.rows, sample.expected, x));
+              EXPECT_TRUE(this->is_lse(sample.rows, sample.expected, lse));
+              EXPECT_TRUE(this->is_max(sample.rows, 1, max));
+            });
+    }
   }
 }
 
@@ -162,10 +278,10 @@ TYPED_TEST(BesideY, OneKernelWithoutFences) {
   using C = TypeParam;
   const Kokkos::View<typename C::x_value**, Right, Exec> x("x", 9, 1000);
   const Kokkos::View<typename C::y_value**, Right, Exec> y("y", 9, 1000);
-  const Kokkos::View<T*, Exec> lse("lse", 9);
+  const Kokkos::View<T*, Exec> lse("lse", 9), max("max", 9);
   const Exec exec;
-  softmax(exec, x, y, {}, Operands{.lse = lse});
-  const Events events = record([&] { softmax(exec, x, y, {}, Operands{.lse = lse}); });
+  softmax(exec, x, y, {}, Operands{.lse = lse, .max = max});
+  const Events events = record([&] { softmax(exec, x, y, {}, Operands{.lse = lse, .max = max}); });
   EXPECT_EQ(events.kernels.size(), 1u);
   EXPECT_EQ(events.fences, std::vector<std::string>{});
   EXPECT_EQ(events.allocations, std::vector<std::string>{});
@@ -181,20 +297,38 @@ TYPED_TEST(BesideY, Plan) {
   x.assign(sample.rows.values);
   const auto x_view = x.template view<Right, 2, const typename C::x_value>();
   const Kokkos::View<typename C::y_value**, Right, Exec> y("y", 9, 1000);
-  const Kokkos::View<T*, Exec> lse("lse", 9);
+  const Kokkos::View<T*, Exec> lse("lse", 9), max("max", 9), another("another", 9);
   const Exec exec;
-  const auto plan = plan_log_softmax(exec, x_view, y, {.axis = 1}, Operands{.lse = lse});
-  Field<T, Exec> other(place<Right>(Extents{9}, 0));
-  const Kokkos::View<T*, Exec> other_view("other", 9);
-  plan.execute(x_view, y, Operands{.lse = other_view});
-  exec.fence();
-  Field<T, Exec> result(place<Right>(Extents{9}, 0));
-  Kokkos::deep_copy(exec, result.template view<Right, 1>(), other_view);
-  exec.fence();
-  EXPECT_TRUE(this->is_lse(sample.rows, sample.expected, result));
+  const auto expect_right_numbers = [&] {
+    exec.fence();
+    Field<T, Exec> lse_result(place<Right>(Extents{9}, 0)), max_result(place<Right>(Extents{9}, 0));
+    Kokkos::deep_copy(exec, lse_result.template view<Right, 1>(), lse);
+    Kokkos::deep_copy(exec, max_result.template view<Right, 1>(), max);
+    exec.fence();
+    EXPECT_TRUE(this->is_lse(sample.rows, sample.expected, lse_result));
+    EXPECT_TRUE(this->is_max(sample.rows, 1, max_result));
+    Kokkos::deep_copy(exec, lse, T(0));
+    Kokkos::deep_copy(exec, max, T(0));
+  };
+  const Operands planned{.lse = another, .max = lse}, executed{.lse = lse, .max = max};
+  plan_log_softmax(exec, x_view, y, {.axis = 1}, planned).execute(x_view, y, executed);
+  expect_right_numbers();
+  const auto plan = plan_softmax(exec, x_view, y, {.axis = 1}, planned);
+  plan.execute(x_view, y, executed);
+  expect_right_numbers();
+  const auto of_max = plan_softmax(exec, x_view, y, {.axis = 1}, Operands{.max = lse});
+  plan_softmax(exec, x_view, y, {.axis = 1}, Operands{.lse = max})
+      .execute(x_view, y, Operands{.lse = lse});
+  of_max.execute(x_view, y, Operands{.max = max});
+  expect_right_numbers();
+  const Kokkos::View<T*, Exec> too_short("short", 8);
   EXPECT_TRUE(throws_with({"lse", "extent", "another plan"}, [&] {
-    plan.execute(x_view, y, Operands{.lse = Kokkos::View<T*, Exec>("short", 8)});
+    plan.execute(x_view, y, Operands{.lse = too_short, .max = max});
   }));
+  EXPECT_TRUE(throws_with({"max", "extent", "another plan"},
+                          [&] { of_max.execute(x_view, y, Operands{.max = too_short}); }));
+  EXPECT_TRUE(throws_with({"lse", "max", "overlap"},
+                          [&] { plan.execute(x_view, y, Operands{.lse = max, .max = max}); }));
 }
 
 TYPED_TEST(BesideY, WrongOperandsThrow) {
@@ -206,10 +340,24 @@ TYPED_TEST(BesideY, WrongOperandsThrow) {
   const Kokkos::View<T*, Exec> lse("lse", 10);
   EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax:", "(10)", "lse", "without that axis"},
                           [&] { softmax(x, y, {.axis = 1}, Operands{.lse = lse}); }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax:", "(10)", "max", "without that axis"},
+                          [&] { softmax(x, y, {.axis = 1}, Operands{.max = lse}); }));
+  const auto nine = Kokkos::make_pair(0, 9), next = Kokkos::make_pair(1, 10);
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax:", "lse", "max", "overlap"}, [&] {
+    softmax(x, y, {.axis = 1},
+            Operands{.lse = Kokkos::subview(lse, nine), .max = Kokkos::subview(lse, next)});
+  }));
+  const Kokkos::View<T* [2], Right, Exec> both("both", 9);  // neighbours don't overlap
+  softmax(x, y, {.axis = 1},
+          Operands{.lse = Kokkos::subview(both, Kokkos::ALL, 0),
+                   .max = Kokkos::subview(both, Kokkos::ALL, 1)});
+  Exec{}.fence();
   if constexpr (std::is_same_v<typename C::y_value, T>) {
     const auto column = Kokkos::subview(y, Kokkos::ALL, 3);
     EXPECT_TRUE(throws_with({"KokkosSoftmax::log_softmax:", "y", "lse", "overlap"},
                             [&] { log_softmax(x, y, {.axis = 1}, Operands{.lse = column}); }));
+    EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax:", "y", "max", "overlap"},
+                            [&] { softmax(x, y, {.axis = 1}, Operands{.max = column}); }));
   }
 }
 
@@ -228,13 +376,15 @@ TYPED_TEST(BesideYInC, LseAndErrors) {
   const auto& sample = normal_sample<T>(9, 1000);
   const Case c{.extents = {9, 1000}};
   Field<T, Exec> x(place<Right>(c.extents, 0)), y(place<Right>(c.extents, 0)),
-      lse(place<Right>(Extents{9}, 0));
+      lse(place<Right>(Extents{9}, 0)), max(place<Right>(Extents{9}, 0));
   x.assign(sample.rows.values);
   const std::int64_t extents[] = {9, 1000};
   const kokkossoftmax_tensor tx{x.template view<Right, 2>().data(), type, 2, extents, nullptr};
   const kokkossoftmax_tensor ty{y.template view<Right, 2>().data(), type, 2, extents, nullptr};
   kokkossoftmax_tensor tl{lse.template view<Right, 1>().data(), type, 1, extents, nullptr};
-  kokkossoftmax_operands operands{sizeof(kokkossoftmax_operands), &tl};
+  kokkossoftmax_tensor tm{max.template view<Right, 1>().data(), type, 1, extents, nullptr};
+  // a caller with the header of the first version has no `max`
+  kokkossoftmax_operands operands{offsetof(kokkossoftmax_operands, max), &tl, &tl};
   const auto apply = [&](int operation) {
     return kokkossoftmax_apply_with(operation, space, nullptr, &tx, &ty, nullptr, &operands);
   };
@@ -245,9 +395,37 @@ TYPED_TEST(BesideYInC, LseAndErrors) {
   kokkossoftmax_fence(space, nullptr);
   EXPECT_TRUE(check_output(c, sample.rows, sample.expected, y));
   EXPECT_TRUE(is_accurate(Function::logsumexp, sample.rows, sample.expected, lse.read()));
+  for (const auto operation : {KOKKOSSOFTMAX_SOFTMAX, KOKKOSSOFTMAX_LOG_SOFTMAX})
+    for (kokkossoftmax_tensor* const lse_if_any : {&tl, static_cast<decltype(&tl)>(nullptr)}) {
+      max.assign(std::vector<T>(9, T(0)));
+      operands = {sizeof(kokkossoftmax_operands), lse_if_any, &tm};
+      ASSERT_EQ(apply(operation), KOKKOSSOFTMAX_SUCCESS) << kokkossoftmax_last_error();
+      kokkossoftmax_fence(space, nullptr);
+      EXPECT_EQ(max.read(), true_max(sample.rows, 1));
+    }
 
+  operands = {sizeof(kokkossoftmax_operands), &tl, nullptr};
   EXPECT_EQ(apply(KOKKOSSOFTMAX_LOGSUMEXP), KOKKOSSOFTMAX_INVALID_ARGUMENT);
   EXPECT_TRUE(last_error_has("operands.lse")) << kokkossoftmax_last_error();
+  operands = {sizeof(kokkossoftmax_operands), nullptr, &tm};
+  EXPECT_EQ(apply(KOKKOSSOFTMAX_LOGSUMEXP), KOKKOSSOFTMAX_INVALID_ARGUMENT);
+  EXPECT_TRUE(last_error_has("operands.max")) << kokkossoftmax_last_error();
+  operands = {sizeof(kokkossoftmax_operands), &tl, &tl};
+  EXPECT_EQ(apply(KOKKOSSOFTMAX_SOFTMAX), KOKKOSSOFTMAX_INVALID_ARGUMENT);
+  EXPECT_TRUE(last_error_has("overlap")) << kokkossoftmax_last_error();
+  tm.rank = 2;
+  operands = {sizeof(kokkossoftmax_operands), &tl, &tm};
+  EXPECT_EQ(apply(KOKKOSSOFTMAX_SOFTMAX), KOKKOSSOFTMAX_INVALID_ARGUMENT);
+  EXPECT_TRUE(last_error_has("max")) << kokkossoftmax_last_error();
+  struct {
+    kokkossoftmax_operands known;
+    void* unknown;
+  } later{{sizeof(later), &tl, nullptr}, &tl};
+  EXPECT_EQ(kokkossoftmax_apply_with(KOKKOSSOFTMAX_SOFTMAX, space, nullptr, &tx, &ty, nullptr,
+                                     &later.known),
+            KOKKOSSOFTMAX_INVALID_ARGUMENT);
+  EXPECT_TRUE(last_error_has("later than version")) << kokkossoftmax_last_error();
+  operands = {sizeof(kokkossoftmax_operands), &tl, nullptr};
   tl.type = KOKKOSSOFTMAX_HALF;
   EXPECT_EQ(apply(KOKKOSSOFTMAX_SOFTMAX), KOKKOSSOFTMAX_INVALID_ARGUMENT);
   EXPECT_TRUE(last_error_has("lse has type")) << kokkossoftmax_last_error();

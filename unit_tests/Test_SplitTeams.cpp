@@ -112,6 +112,7 @@ struct Launch {
   int groups;
   int teams_per_row;
   bool in_place = false;
+  bool with_max = false;  // whether the maxima of the rows are asked for, if the function has them
   std::uint32_t poll_limit = 1u << 30;
   /// The number of teams of a group that arrive in time. No team polls for the others before this
   /// many teams have arrived, and the remaining teams are late. If all of teams_per_row arrive, the
@@ -235,14 +236,21 @@ class SplitTeams : public ::testing::Test {
                  .extents = is_column ? Extents{l.columns, l.count} : Extents{l.count, l.columns},
                  .options = {.axis = is_column ? 0 : 1, .scale = l.scale}};
     Field<T, Host> x(place_right(c.extents)), y(place_right(c.y_extents()));
+    Field<T, Host> max(place_right({l.count}));
     x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
     const SplitPlan plan = plan_of<Shape>(l);
-    const K kernel{KokkosSoftmax::Impl::RowArgs<V>(problem_of(c, x, l.in_place ? x : y), c.options),
-                   workspace.pointers(), plan};
+    auto problem = problem_of(c, x, l.in_place ? x : y);
+    problem.max = can_be_in_place && l.with_max ? max.data() : nullptr;
+    problem.max_stride = 1;
+    const K kernel{KokkosSoftmax::Impl::RowArgs<V>(problem, c.options), workspace.pointers(), plan};
     const std::uint32_t epoch = workspace.epoch();
     run_teams(kernel, l.groups * l.teams_per_row, Shape::threads, Shape::lanes,
               K::scratch_bytes(plan), gates_of(l, workspace));
     EXPECT_TRUE(check_output(c, rows, reference(rows, l.scale), l.in_place ? x : y)) << l;
+    if (problem.max != nullptr) {
+      EXPECT_EQ(max.read(), max_of_rows(rows, static_cast<T>(l.scale))) << l;
+    }
+    EXPECT_TRUE(max.gaps_are_unchanged()) << l;
     workspace.expect_ready();
     // A launch uses the tags of its rounds: at most one per row, and one for closing.
     const std::uint32_t next = epoch + plan.rows + 1;
@@ -278,11 +286,21 @@ class SplitTeams : public ::testing::Test {
                   .columns = columns,
                   .groups = panels == 1 ? 1 : 2,
                   .teams_per_row = teams_per_row,
-                  .in_place = can_be_in_place && ++number % 2 == 0});
+                  .in_place = can_be_in_place && ++number % 2 == 0,
+                  .with_max = number % 3 != 0});
     }
   }
 
  private:
+  static std::vector<T> max_of_rows(const Rows<T>& rows, T scale) {
+    std::vector<T> max;
+    for (auto row = rows.values.begin(); row != rows.values.end();
+         row += static_cast<std::ptrdiff_t>(rows.columns))
+      max.push_back(scale *
+                    *std::max_element(row, row + static_cast<std::ptrdiff_t>(rows.columns)));
+    return max;
+  }
+
   template <class Shape>
   static SplitPlan plan_of(const Launch& l) {
     using KokkosSoftmax::Impl::divide_up;

@@ -21,7 +21,9 @@ set(sentences
   "KokkosSoftmax::plan_softmax: x must be a Kokkos::View (the arguments are x and y, or exec, x and y)"
   "KokkosSoftmax::plan_logsumexp: lse must be a Kokkos::View (the arguments are x and lse, or exec, x and lse)"
   "KokkosSoftmax::softmax: the value type of operands.lse must be double if that of x is double, otherwise float"
-  "KokkosSoftmax::log_softmax: operands.lse must have the rank of x less one")
+  "KokkosSoftmax::log_softmax: operands.lse must have the rank of x less one"
+  "KokkosSoftmax::softmax: the value type of operands.max must be double if that of x is double, otherwise float"
+  "KokkosSoftmax::log_softmax: operands.max must be a Kokkos::View")
 
 execute_process(COMMAND ${COMPILER} ${FLAGS} -fsyntax-only ${SOURCE}
   RESULT_VARIABLE failed ERROR_VARIABLE message)

@@ -6,6 +6,7 @@
 /// The checks of all arguments before a kernel runs. Messages have the form PROBLEM (WHY)
 /// SUGGESTION.
 
+#include <KokkosSoftmax_Operands.hpp>
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
 #include <algorithm>
@@ -169,75 +170,98 @@ bool writes_something(Operation operation, const RowProblem<Tx, Ty>& problem) {
   return problem.rows > 0 && (problem.columns > 0 || one_value_per_row(operation));
 }
 
-/// Checks that lse shares no element with x or y.
-template <class X, class Y, class T>
-void check_overlap_of_lse(Operation operation, const StridedArray<X>& x, const StridedArray<Y>& y,
-                          const StridedArray<T>& lse, int axis) {
-  const auto check = [&](const char* name, const auto& array) {
-    const auto pair = make_row_problem(array, lse, axis);
-    if (pair.rows == 0 || pair.columns == 0 || !overlap(pair)) return;
-    throw_invalid(operation, name, " at ", static_cast<const void*>(array.data), " and lse at ",
-                  static_cast<const void*>(lse.data),
-                  " overlap (lse is written while other rows are read): give lse memory of its "
-                  "own");
-  };
-  check("x", x);
-  check("y", y);
+/// The same array with one more axis, of extent 1, in the place of the reduced one.
+template <class T>
+StridedArray<T> with_axis(StridedArray<T> array, int axis) {
+  for (int d = array.rank; d > axis; --d) {
+    array.extents[d] = array.extents[d - 1];
+    array.strides[d] = array.strides[d - 1];
+  }
+  array.extents[axis] = 1;
+  array.strides[axis] = 1;
+  ++array.rank;
+  return array;
 }
 
-/// Checks the values of the arguments and returns the problem in the form rows x columns. `lse` has
-/// no data if it isn't asked for.
+/// Checks that what is written beside y shares no element with x, with y, or with each other.
+template <class X, class Y>
+void check_overlap_beside(Operation operation, const StridedArray<X>& x, const StridedArray<Y>& y,
+                          const ArraysBeside<X, Y>& beside, int axis) {
+  const auto check = [&](const char* name, const auto& array, const char* name_beside,
+                         const auto& array_beside) {
+    const auto pair = make_row_problem(array, array_beside, axis);
+    if (pair.rows == 0 || pair.columns == 0 || !overlap(pair)) return;
+    throw_invalid(operation, name, " at ", static_cast<const void*>(array.data), " and ",
+                  name_beside, " at ", static_cast<const void*>(array_beside.data), " overlap (",
+                  name_beside, " is written while other rows are computed): give ", name_beside,
+                  " memory of its own");
+  };
+  beside.for_each([&](const char* name, const auto& array) {
+    check("x", x, name, array);
+    check("y", y, name, array);
+  });
+  if (beside.lse && beside.max) check("lse", with_axis(*beside.lse, axis), "max", *beside.max);
+}
+
+/// Checks the values of the arguments and returns the problem in the form rows x columns.
 template <class X, class Y>
 auto checked_problem(Operation operation, const StridedArray<X>& x, const char* y_name,
                      const StridedArray<Y>& y, const Options& options,
-                     const LseArray<X, Y>* lse = nullptr) {
+                     const ArraysBeside<X, Y>& beside = {}) {
   const int axis = checked_axis(operation, options.axis, x.rank);
   check_scale<ValueTypes<std::remove_const_t<X>, Y>>(operation, options.scale);
   check_extents(operation, x, y_name, y, axis, one_value_per_row(operation));
   check_size(operation, "x", x);
   check_size(operation, y_name, y);
-  if (lse != nullptr) {
-    check_extents(operation, x, "lse", *lse, axis, true);
-    check_size(operation, "lse", *lse);
-    check_overlap_of_lse(operation, x, y, *lse, axis);
-  }
-  const auto problem = make_row_problem(x, y, axis, lse == nullptr ? LseArray<X, Y>{} : *lse);
-  if (!problem.lse_has_one_stride)
-    throw_invalid(
-        operation, "the strides ", listed(lse->strides, lse->rank),
-        " of lse don't follow the rows of x (one stride must lead from row to row, in the ",
-        "order in which the rows lie in x): give lse the layout of x");
+  beside.for_each([&](const char* name, const auto& array) {
+    check_extents(operation, x, name, array, axis, true);
+    check_size(operation, name, array);
+  });
+  check_overlap_beside(operation, x, y, beside, axis);
+  const auto problem = make_row_problem(x, y, axis, beside);
+  const auto check_one_stride = [&](const char* name, const auto& array, bool has_one_stride) {
+    if (!has_one_stride)
+      throw_invalid(operation, "the strides ", listed(array->strides, array->rank), " of ", name,
+                    " don't follow the rows of x (one stride must lead from row to row, in the "
+                    "order in which the rows lie in x): give ",
+                    name, " the layout of x");
+  };
+  check_one_stride("lse", beside.lse, problem.lse_has_one_stride);
+  check_one_stride("max", beside.max, problem.max_has_one_stride);
   if (writes_something(operation, problem)) check_overlap(operation, y_name, problem);
   return problem;
 }
 
-/// Enqueues the log-sum-exp of rows without entries, -inf.
-template <class Exec, class T>
-void launch_lse_of_nothing(const Exec& exec, const StridedArray<T>& lse) {
-  const auto extent = [&](int d) {
-    return static_cast<std::size_t>(d < lse.rank ? lse.extents[d] : 1);
-  };
-  const auto stride = [&](int d) {
-    return static_cast<std::size_t>(d < lse.rank ? lse.strides[d] : 1);
-  };
-  const Kokkos::LayoutStride layout(extent(0), stride(0), extent(1), stride(1), extent(2),
-                                    stride(2));
-  const Kokkos::View<T***, Kokkos::LayoutStride, typename Exec::memory_space,
-                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>
-      view(lse.data, layout);
-  Kokkos::deep_copy(exec, view, -Kokkos::Experimental::infinity_v<T>);
+/// Enqueues what is written beside y for rows without entries: the log-sum-exp and the maximum are
+/// -inf.
+template <class Exec, class X, class Y>
+void launch_beside_nothing(const Exec& exec, const ArraysBeside<X, Y>& beside) {
+  beside.for_each([&]<class T>(const char* /*name*/, const StridedArray<T>& array) {
+    const auto extent = [&](int d) {
+      return static_cast<std::size_t>(d < array.rank ? array.extents[d] : 1);
+    };
+    const auto stride = [&](int d) {
+      return static_cast<std::size_t>(d < array.rank ? array.strides[d] : 1);
+    };
+    const Kokkos::LayoutStride layout(extent(0), stride(0), extent(1), stride(1), extent(2),
+                                      stride(2));
+    const Kokkos::View<T***, Kokkos::LayoutStride, typename Exec::memory_space,
+                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>
+        view(array.data, layout);
+    Kokkos::deep_copy(exec, view, -Kokkos::Experimental::infinity_v<T>);
+  });
 }
 
 /// Checks the values of the arguments and enqueues the operation. If it throws, nothing is written.
 template <Operation operation, class Exec, class X, class Y>
 void check_and_launch(const Exec& exec, const StridedArray<X>& x, const char* y_name,
                       const StridedArray<Y>& y, const Options& options,
-                      const LseArray<X, Y>* lse = nullptr) {
-  const auto problem = checked_problem(operation, x, y_name, y, options, lse);
+                      const ArraysBeside<X, Y>& beside = {}) {
+  const auto problem = checked_problem(operation, x, y_name, y, options, beside);
   if (writes_something(operation, problem))
     launch<operation>(exec, problem, options);
-  else if (lse != nullptr && problem.rows > 0)
-    launch_lse_of_nothing(exec, *lse);
+  else if (problem.rows > 0)
+    launch_beside_nothing(exec, beside);
 }
 
 /// The same for arguments that are Views.
@@ -248,11 +272,20 @@ requires(Kokkos::is_view_v<X>) void check_and_launch(const Exec& exec, const X& 
   check_and_launch<operation>(exec, strided_array(x), y_name, strided_array(y), options);
 }
 
-template <Operation operation, class Exec, class X, class Y, class Lse>
+/// The arrays of the operands of a call with x and y.
+template <class X, class Y, class Lse, class Max>
+auto arrays_beside(const Operands<Lse, Max>& operands) {
+  ArraysBeside<typename X::value_type, typename Y::value_type> beside;
+  if constexpr (Kokkos::is_view_v<Lse>) beside.lse = strided_array(operands.lse);
+  if constexpr (Kokkos::is_view_v<Max>) beside.max = strided_array(operands.max);
+  return beside;
+}
+
+template <Operation operation, class Exec, class X, class Y, class Lse, class Max>
 void check_and_launch_with(const Exec& exec, const X& x, const Y& y, const Options& options,
-                           const Lse& lse) {
-  const auto lse_array = strided_array(lse);
-  check_and_launch<operation>(exec, strided_array(x), "y", strided_array(y), options, &lse_array);
+                           const Operands<Lse, Max>& operands) {
+  check_and_launch<operation>(exec, strided_array(x), "y", strided_array(y), options,
+                              arrays_beside<X, Y>(operands));
 }
 
 }  // namespace KokkosSoftmax::Impl

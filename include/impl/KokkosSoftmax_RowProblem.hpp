@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
@@ -46,9 +47,14 @@ struct RowProblem {
   std::int64_t y_column_stride = 1;  // 0 if y holds one value per row
   int outer_rank = 1;
   OuterAxis outer[max_outer_rank] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
-  RowValue* lse = nullptr;      // the log-sum-exp of each row, beside y; null if it isn't asked for
-  std::int64_t lse_stride = 0;  // from row to row: kernels have no registers for several axes
+  // One number per row beside y: the log-sum-exp and the maximum. Null if it isn't asked for. There
+  // is one stride from row to row, because kernels have no registers for several axes.
+  RowValue* lse = nullptr;
+  RowValue* max = nullptr;
+  std::int64_t lse_stride = 0;
+  std::int64_t max_stride = 0;
   bool lse_has_one_stride = true;
+  bool max_has_one_stride = true;
 };
 
 /// Sorts a few elements; equal ones keep their order. (std::stable_sort allocates memory.)
@@ -58,28 +64,29 @@ void insertion_sort(Iterator first, Iterator last, const Less& less) {
     std::rotate(std::upper_bound(first, i, *i, less), i, i + 1);
 }
 
-/// An outer axis with its stride in lse.
-struct OuterAxisOfLse : OuterAxis {
+/// An outer axis with its strides in lse and max.
+struct OuterAxisBeside : OuterAxis {
   std::int64_t lse_stride;
+  std::int64_t max_stride;
 };
 
 /// Removes axes of extent 1 and sorts the others by their stride in x, largest first. Returns the
 /// number of remaining axes (at least one).
 template <std::size_t max_rank>
-int sort_outer_axes(std::array<OuterAxisOfLse, max_rank>& axes, int count) {
+int sort_outer_axes(std::array<OuterAxisBeside, max_rank>& axes, int count) {
   auto last = std::remove_if(axes.begin(), axes.begin() + count,
                              [](const OuterAxis& axis) { return axis.extent == 1; });
   insertion_sort(axes.begin(), last,
                  [](const OuterAxis& a, const OuterAxis& b) { return a.x_stride > b.x_stride; });
-  if (last == axes.begin()) *last++ = {{1, 0, 0}, 0};
+  if (last == axes.begin()) *last++ = {{1, 0, 0}, 0, 0};
   return static_cast<int>(last - axes.begin());
 }
 
 /// Merges the neighbours among the first `count` axes for which one_run(slower, faster) says that
 /// one stride describes both, and writes them to `merged`. Returns their number.
 template <std::size_t max_rank, class OneRun>
-int merge_outer_axes(const std::array<OuterAxisOfLse, max_rank>& axes, int count,
-                     const OneRun& one_run, std::array<OuterAxisOfLse, max_rank>& merged) {
+int merge_outer_axes(const std::array<OuterAxisBeside, max_rank>& axes, int count,
+                     const OneRun& one_run, std::array<OuterAxisBeside, max_rank>& merged) {
   int last = 0;
   merged[0] = axes[0];
   for (int d = 1; d < count; ++d) {
@@ -118,16 +125,30 @@ auto strided_array(const V& view) {
   return array;
 }
 
-/// The array of the log-sum-exp of each row beside y; without data if a call doesn't ask for it.
+/// The arrays of one number per row beside y.
 template <class X, class Y>
-using LseArray = StridedArray<typename RowProblem<std::remove_const_t<X>, Y>::RowValue>;
+struct ArraysBeside {
+  using Array = StridedArray<typename RowProblem<std::remove_const_t<X>, Y>::RowValue>;
+
+  std::optional<Array> lse;
+  std::optional<Array> max;
+
+  /// Calls function(name, array) for those that a call asks for.
+  template <class Function>
+  void for_each(const Function& function) const {
+    if (lse) function("lse", *lse);
+    if (max) function("max", *max);
+  }
+};
 
 /// Makes the problem of x and y. x has rank 1 to 4. y has the same rank, or one less (without the
-/// axis) if it holds one value per row. lse has one less, or no data. `axis` is in [0, rank). All
-/// must have passed check_size().
+/// axis) if it holds one value per row, as the arrays beside y do. `axis` is in [0, rank). All must
+/// have passed check_size().
 template <class X, class Y>
 auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int axis,
-                      const LseArray<X, Y>& lse = {}) {
+                      const ArraysBeside<X, Y>& beside = {}) {
+  const auto lse = beside.lse.value_or(typename ArraysBeside<X, Y>::Array{});
+  const auto max = beside.max.value_or(typename ArraysBeside<X, Y>::Array{});
   const bool one_value_per_row = y.rank < x.rank;
   RowProblem<std::remove_const_t<X>, Y> problem;
   problem.x = x.data;
@@ -136,7 +157,7 @@ auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int ax
   problem.x_column_stride = x.strides[axis];
   problem.y_column_stride = one_value_per_row ? 0 : y.strides[axis];
 
-  std::array<OuterAxisOfLse, StridedArray<X>::max_rank> axes{}, merged{};
+  std::array<OuterAxisBeside, StridedArray<X>::max_rank> axes{}, merged{};
   int count = 0;
   for (int d = 0; d < x.rank; ++d) {
     if (d == axis) continue;
@@ -144,18 +165,25 @@ auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int ax
     const int y_d = one_value_per_row ? without_axis : d;
     // if x has no elements, its strides have no meaning
     axes[count++] = {{x.extents[d], problem.columns == 0 ? 0 : x.strides[d], y.strides[y_d]},
-                     lse.strides[without_axis]};
+                     lse.strides[without_axis],
+                     max.strides[without_axis]};
     problem.rows = capped_product(problem.rows, x.extents[d]);
   }
   const bool writes_nothing = problem.rows == 0 || (problem.columns == 0 && !one_value_per_row);
   if (writes_nothing) return problem;  // products of its extents could overflow
   count = sort_outer_axes(axes, count);
-  const auto one_run_of_lse = [](const auto& slower, const auto& faster) {
-    return slower.lse_stride == faster.extent * faster.lse_stride;
+  const auto has_one_stride = [&](std::int64_t OuterAxisBeside::*stride) {
+    const auto one_run = [&](const auto& slower, const auto& faster) {
+      return slower.*stride == faster.extent * (faster.*stride);
+    };
+    return merge_outer_axes(axes, count, one_run, merged) == 1;
   };
   problem.lse = lse.data;
-  problem.lse_has_one_stride = merge_outer_axes(axes, count, one_run_of_lse, merged) == 1;
+  problem.lse_has_one_stride = has_one_stride(&OuterAxisBeside::lse_stride);
   problem.lse_stride = merged[0].lse_stride;
+  problem.max = max.data;
+  problem.max_has_one_stride = has_one_stride(&OuterAxisBeside::max_stride);
+  problem.max_stride = merged[0].max_stride;
   const auto one_run = [](const auto& slower, const auto& faster) {
     return slower.x_stride == faster.extent * faster.x_stride &&
            slower.y_stride == faster.extent * faster.y_stride;

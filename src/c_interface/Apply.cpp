@@ -11,6 +11,7 @@
 #include <c_interface/Tensors.hpp>
 #include <cstddef>
 #include <cstring>
+#include <optional>
 
 namespace KokkosSoftmax::Impl {
 namespace {
@@ -102,34 +103,47 @@ Options cpp_options(Operation operation, const kokkossoftmax_options* options) {
           .reproducible = c.reproducible != 0};
 }
 
-/// operands.lse, or null.
-const kokkossoftmax_tensor* lse_of(Operation operation, const kokkossoftmax_operands* operands) {
-  if (operands == nullptr) return nullptr;
-  constexpr std::size_t size = sizeof(kokkossoftmax_operands);
-  if (operands->size < size || operands->size > max_options_size)
-    throw_invalid(operation, "operands.size = ", operands->size,
-                  " is not the size of a kokkossoftmax_operands (which has ", size,
+/// The size of kokkossoftmax_operands in the first version that has it.
+constexpr std::size_t min_operands_size =
+    offsetof(kokkossoftmax_operands, lse) + sizeof(kokkossoftmax_operands::lse);
+
+/// The caller's operands, with NULL for the members that the caller doesn't have or doesn't give.
+kokkossoftmax_operands known_operands(Operation operation, const kokkossoftmax_operands* operands) {
+  kokkossoftmax_operands known{};
+  if (operands == nullptr) return known;
+  const std::size_t size = operands->size;
+  if (size < min_operands_size || size > max_options_size)
+    throw_invalid(operation, "operands.size = ", size,
+                  " is not the size of a kokkossoftmax_operands (which has ", min_operands_size,
                   " bytes or more): set it to sizeof(kokkossoftmax_operands)");
   const auto* const bytes = reinterpret_cast<const unsigned char*>(operands);
-  if (std::any_of(bytes + size, bytes + operands->size, [](unsigned char byte) { return byte; }))
+  if (std::any_of(bytes + std::min(size, sizeof(known)), bytes + size,
+                  [](unsigned char byte) { return byte != 0; }))
     throw_invalid(
         operation, "operands has a member that is unknown (it was added later than version ",
         KOKKOSSOFTMAX_VERSION_STRING, " of this library): leave it NULL, or use a later library");
-  if (operands->lse != nullptr && one_value_per_row(operation))
-    throw_invalid(operation, "operands.lse is given (", to_string(operation),
-                  " writes it as its result): set it to NULL");
-  return operands->lse;
+  std::memcpy(&known, operands, std::min(size, sizeof(known)));
+  const auto check_is_beside = [&](const char* name, const kokkossoftmax_tensor* tensor) {
+    if (tensor != nullptr && one_value_per_row(operation))
+      throw_invalid(operation, "operands.", name, " is given (", to_string(operation),
+                    " writes one value per row, and nothing beside it): set it to NULL");
+  };
+  check_is_beside("lse", known.lse);
+  check_is_beside("max", known.max);
+  return known;
 }
 
-/// The tensor `lse` as an array of T.
+/// A tensor of the operands as an array of T, if it is given.
 template <class T>
-StridedArray<T> lse_array(Operation operation, const kokkossoftmax_tensor& lse) {
-  check_tensor(operation, "lse", &lse, Role::output_per_row);
-  if (lse.type != ValueTypeOf<T>::code)
-    throw_invalid(operation, "lse has type = ", lse.type, ", ", type_name(lse.type),
+std::optional<StridedArray<T>> operand_array(Operation operation, const char* name,
+                                             const kokkossoftmax_tensor* tensor) {
+  if (tensor == nullptr) return {};
+  check_tensor(operation, name, tensor, Role::output_per_row);
+  if (tensor->type != ValueTypeOf<T>::code)
+    throw_invalid(operation, name, " has type = ", tensor->type, ", ", type_name(tensor->type),
                   " (it is computed in ", type_name(ValueTypeOf<T>::code), "): give it that type");
-  check_alignment<T>(operation, "lse", lse);
-  return typed_array<T>(lse);
+  check_alignment<T>(operation, name, *tensor);
+  return typed_array<T>(*tensor);
 }
 
 template <Operation operation>
@@ -139,19 +153,20 @@ void apply(int space, void* stream, const kokkossoftmax_tensor* x, const kokkoss
   check_tensor(operation, "x", x, Role::input);
   check_tensor(operation, y_name, y, Role::output);
   const Options cpp = cpp_options(operation, options);
-  const kokkossoftmax_tensor* const lse = lse_of(operation, operands);
-  with_types(
-      SupportedTypes{}, operation, x->type, y_name, y->type, [&]<class X, class Y>(TypePair<X, Y>) {
-        check_alignment<typename X::type>(operation, "x", *x);
-        check_alignment<typename Y::type>(operation, y_name, *y);
-        using T = typename ValueTypes<typename X::type, typename Y::type>::Compute;
-        const auto beside = lse == nullptr ? StridedArray<T>{} : lse_array<T>(operation, *lse);
-        with_instance("kokkossoftmax_apply", space, stream, [&](const auto& exec) {
-          check_and_launch<operation>(exec, typed_array<const typename X::type>(*x), y_name,
-                                      typed_array<typename Y::type>(*y), cpp,
-                                      lse == nullptr ? nullptr : &beside);
-        });
-      });
+  const kokkossoftmax_operands given = known_operands(operation, operands);
+  with_types(SupportedTypes{}, operation, x->type, y_name, y->type,
+             [&]<class X, class Y>(TypePair<X, Y>) {
+               check_alignment<typename X::type>(operation, "x", *x);
+               check_alignment<typename Y::type>(operation, y_name, *y);
+               using T = typename ValueTypes<typename X::type, typename Y::type>::Compute;
+               const ArraysBeside<const typename X::type, typename Y::type> beside{
+                   operand_array<T>(operation, "lse", given.lse),
+                   operand_array<T>(operation, "max", given.max)};
+               with_instance("kokkossoftmax_apply", space, stream, [&](const auto& exec) {
+                 check_and_launch<operation>(exec, typed_array<const typename X::type>(*x), y_name,
+                                             typed_array<typename Y::type>(*y), cpp, beside);
+               });
+             });
 }
 
 }  // namespace

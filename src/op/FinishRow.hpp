@@ -7,6 +7,7 @@
 
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
+#include <op/RowMax.hpp>
 #include <op/RowOp.hpp>
 #include <row/RowArgs.hpp>
 
@@ -19,13 +20,26 @@ KOKKOS_FORCEINLINE_FUNCTION void finish_row(const Output& output, Y* y) {
   *y = static_cast<Y>(output.value);
 }
 
-/// Writes what a call asks for per row beside the entries of y: the log-sum-exp. Call it in one
-/// thread per row, after the entries are written: no registers hold entries then, and the address
-/// takes some. An operation that writes no entries has nothing beside y.
+/// Writes what a call asks for per row beside the entries of y, except the maximum of operations
+/// that read the row for it (see RowMax.hpp). Call it in one thread per row, after the entries are
+/// written: no registers hold entries then, and the addresses take some. An operation that writes
+/// no entries has nothing beside y. `output` is one of the row's outputs. If it has the log-sum-exp
+/// and the maximum, they are taken from it, so that no more registers are kept while the entries
+/// are written.
 template <RowOp Op, class V>
 KOKKOS_FORCEINLINE_FUNCTION void finish_beside(const RowArgs<V>& arguments, std::int64_t r,
-                                               const typename Op::State& state) {
-  if constexpr (Op::writes_entries && requires { state.value(); }) {
+                                               [[maybe_unused]] const typename Op::State& state,
+                                               [[maybe_unused]] const typename Op::Output& output) {
+  if constexpr (!Op::writes_entries) {
+    return;
+  } else if constexpr (requires { output.lse(); }) {
+    // both are computed first: in separate branches they take more registers
+    if (arguments.problem.lse == nullptr && arguments.problem.max == nullptr) return;
+    const auto lse = output.lse();
+    const auto max = output.max();
+    if (arguments.problem.lse != nullptr) *arguments.lse(r) = lse;
+    if (arguments.problem.max != nullptr) write_max(arguments, r, max);
+  } else if constexpr (requires { state.value(); }) {
     if (arguments.problem.lse == nullptr) return;
     constexpr auto infinity = Kokkos::Experimental::infinity_v<typename V::Compute>;
     const auto lse = state.value();

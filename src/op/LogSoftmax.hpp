@@ -5,6 +5,7 @@
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Options.hpp>
 #include <numerics/ExpForSum.hpp>
+#include <op/RowMax.hpp>
 #include <op/RowOp.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -27,8 +28,9 @@ struct LogSoftmaxOp {
     KOKKOS_FORCEINLINE_FUNCTION Output(const State& row, T /*reference*/, EmptyRows empty_rows)
         // if max is not finite, max - max makes all results of the row NaN
         : m_max(row.max), m_log_sum(not_negative(Kokkos::log(row.sum)) + (row.max - row.max)) {
-      const bool empty = row.max == -Kokkos::Experimental::infinity_v<T> && row.sum == row.sum;
-      if (empty && empty_rows == EmptyRows::zero) m_max = m_log_sum = T(0);  // -inf stays -inf
+      if (row.max != -infinity || row.sum != row.sum) return;
+      m_log_sum = infinity;                             // only in a row of -inf alone
+      if (empty_rows == EmptyRows::zero) m_max = T(0);  // -inf stays -inf, else -inf - -inf is NaN
     }
     KOKKOS_FORCEINLINE_FUNCTION Output(const State& row, EmptyRows empty_rows)
         : Output(row, row.max, empty_rows) {}
@@ -36,7 +38,18 @@ struct LogSoftmaxOp {
     /// v - max is computed first: max + log_sum would round away the digits of a small result.
     KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const { return (v - m_max) - m_log_sum; }
 
+    /// The log-sum-exp of the row; NaN if it has a NaN or +inf.
+    KOKKOS_FORCEINLINE_FUNCTION T lse() const {
+      return m_log_sum == infinity ? -infinity : m_max + m_log_sum;
+    }
+    /// The maximum of the row, see max_or_nan.
+    KOKKOS_FORCEINLINE_FUNCTION T max() const {
+      return m_log_sum == infinity ? -infinity : max_or_nan(m_max, m_log_sum);
+    }
+
    private:
+    static constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
+
     /// The sum contains the term exp(max - max). For half types, whose terms are computed from
     /// pairs of entries (HalfPair), this term can be less than 1, and so can the sum. The result
     /// for the largest entry would then be positive. NaN stays NaN.

@@ -27,7 +27,7 @@ namespace KokkosSoftmax::Impl {
 /// - Output: made from the row's state, maps what was kept to an entry of the output, or has the
 ///   row's one number as its member `value`. It has two constructors: (state, reference,
 ///   empty_rows) for exponentials relative to `reference`, and (state, empty_rows) for exponentials
-///   relative to the state's own reference.
+///   relative to the state's own reference. It can have lse() and max(), what is written beside y.
 template <class O>
 concept RowOp = RowState<typename O::State> &&
     requires(typename O::State state, typename O::Types::Compute v, EmptyRows empty_rows) {
@@ -62,6 +62,8 @@ class EntryOutput {
     else
       return m_output(v);
   }
+
+  KOKKOS_FORCEINLINE_FUNCTION const typename Op::Output& output() const { return m_output; }
 
  private:
   typename Op::Output m_output;

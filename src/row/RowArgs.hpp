@@ -73,6 +73,10 @@ struct RowArgs {
   KOKKOS_FORCEINLINE_FUNCTION auto lse(std::int64_t r) const {
     return problem.lse + r * problem.lse_stride;
   }
+  /// Where the maximum of row r is written. Only if problem.max isn't null.
+  KOKKOS_FORCEINLINE_FUNCTION auto max(std::int64_t r) const {
+    return problem.max + r * problem.max_stride;
+  }
 };
 
 }  // namespace KokkosSoftmax::Impl

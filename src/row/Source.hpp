@@ -51,6 +51,13 @@ X scaled_padding(T scale) {
   return static_cast<X>(scale < T(0) ? infinity : -infinity);
 }
 
+/// A value as it is written to an output. With the scale 0, all finite values are 0; kernels
+/// compute with the values of kernel_scale() or HostScale, which are below 1.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T written_value(T value, bool scale_is_zero) {
+  return scale_is_zero && Kokkos::abs(value) < T(1) ? T(0) : value;
+}
+
 /// scale * x on a host. A program may have its processor treat denormal numbers as 0 (icx and
 /// -ffast-math link code that asks for this), and 0 * inf is NaN. So the scale 0 is represented by
 /// two factors, both normal numbers, whose product with any finite number counts as 0.

@@ -94,7 +94,30 @@ class ColumnTeam {
     if (thread() != 0) return;
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows_per_lane; ++k)
-      if (is_row(k)) finish_beside<Op>(m_arguments, row_number(k), all[k]);
+      if (is_row(k))
+        finish_beside<Op>(m_arguments, row_number(k), all[k],
+                          typename Op::Output(all[k], m_arguments.empty_rows));
+  }
+
+  /// Reads the rows for their maxima, if the launch asks for them.
+  template <class Op>
+  KOKKOS_FORCEINLINE_FUNCTION void read_max_of_rows() const {
+    if (!max_is_read<Op>(m_arguments)) return;
+    for (int k = 0; k < rows_per_lane; ++k) {
+      std::int64_t r = row_number(k);
+      make_opaque(r);  // as in max_of_columns
+      T max = max_of_columns<Source>(m_arguments, is_row(k) ? r : 0, thread(),
+                                     is_row(k) ? m_arguments.problem.columns : 0, Shape::threads);
+      if constexpr (Shape::threads > 1) {
+        const auto all_scratch = m_member.team_scratch(0);  // a copy: nothing stays allocated
+        const Scratch maxima(all_scratch, Shape::threads * rows);
+        maxima(slot(thread(), 0)) = max;
+        m_member.team_barrier();
+        for (int t = 0; t < Shape::threads; ++t) max = max_of_parts(max, maxima(slot(t, 0)));
+        m_member.team_barrier();
+      }
+      if (is_row(k) && thread() == 0) write_max(m_arguments, r, max);
+    }
   }
 
  private:
@@ -141,6 +164,7 @@ struct ColumnHeldKernel {
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
     const Team team(member, arguments);
+    team.template read_max_of_rows<Op>();
     const auto rows = team.lane_rows();
     Tiles tiles;
     tiles.load(arguments, rows.row, 0, team.thread());
@@ -175,6 +199,7 @@ struct ColumnKernel {
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
     const Team team(member, arguments);
+    team.template read_max_of_rows<Op>();
     const auto rows = team.lane_rows();
     const std::int64_t columns = team.is_row(0) ? arguments.problem.columns : 0;
     OnlineSum<typename Op::Exp, State> sum[Tiles::rows];

@@ -50,6 +50,7 @@ struct PackedKernel {
       const int r = thread_id + k * lanes;
       if (r >= rows) continue;
       T* const row = scratch + r * columns;
+      if (max_is_read<Op>(arguments)) write_max(arguments, first + r, max_of_row(row, columns));
       if constexpr (in_registers)
         work_in_registers(row, columns, first + r);
       else
@@ -69,6 +70,14 @@ struct PackedKernel {
   static constexpr int most_columns = Shape::items * Shape::width;
   /// For longer rows, the registers would suffice for too few lanes (measured on an H200).
   static constexpr bool in_registers = most_columns * sizeof(T) <= 160;
+
+  /// The maximum of a lane's row in scratch memory.
+  KOKKOS_FORCEINLINE_FUNCTION T max_of_row(const T* row, int columns) const {
+    const Source source(arguments);
+    T max = -Kokkos::Experimental::infinity_v<T>;
+    for (int j = 0; j < columns; ++j) max = max_of_parts(max, source.value(row[j], j));
+    return max;
+  }
 
   /// Works on a lane's row in registers, so that scratch memory is read and written once.
   KOKKOS_FORCEINLINE_FUNCTION void work_in_registers(T* row, int columns, std::int64_t r) const {
@@ -95,7 +104,7 @@ struct PackedKernel {
       for_each_slot(columns, [&](int j) {
         if (j < columns) row[j] = output(value[j]);
       });
-      finish_beside<Op>(arguments, r, state);
+      finish_beside<Op>(arguments, r, state, output);
     } else {
       finish_row(output, y_of_row(r));
     }
@@ -124,7 +133,7 @@ struct PackedKernel {
     if constexpr (Op::writes_entries) {
       for (int j = 0; j < columns; ++j)
         row[j] = output(Op::keeps_exponentials ? row[j] : source.value(row[j], j));
-      finish_beside<Op>(arguments, r, state);
+      finish_beside<Op>(arguments, r, state, output);
     } else {
       finish_row(output, y_of_row(r));
     }
