@@ -83,7 +83,7 @@ auto seam_configs(TypeList<Exec...>) {
                SeamConfig<Exec, float, WithColumnSource>, SeamConfig<Exec, double, WithSquareSumOp>,
                SeamConfig<Exec, float, WithSquareSumOp>>...>::type{};
 }
-using SeamConfigs = decltype(seam_configs(EnabledSpaces{}))::types;
+using SeamConfigs = decltype(seam_configs(TestedSpaces{}))::types;
 
 struct SeamName {
   template <class C>
