@@ -6,7 +6,8 @@
 # compiles. It therefore gets these options in NVCC_APPEND_FLAGS, and nvcc_wrapper doesn't get them.
 language=$1
 shift
-[ "$language" = CXX ] || exec "$@"
+# Kokkos' launch compiler leaves other commands to the C++ compiler.
+[[ $language = CXX && " $* " = *"KOKKOS_DEPENDENCE "* ]] || exec "$@"
 
 command=()
 while [ $# -gt 0 ]; do
