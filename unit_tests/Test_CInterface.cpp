@@ -148,12 +148,13 @@ TYPED_TEST(CInterface, ContiguousAndStrided) {
 TYPED_TEST(CInterface, Options) {
   using T = typename TypeParam::value;
   using Exec = typename TypeParam::exec;
+  constexpr Algorithm algorithm = is_host_space<Exec> ? Algorithm::host : Algorithm::online;
   auto rows = normal_rows<T>(3, 129);
   std::fill_n(rows.values.begin() + 129, 129, -std::numeric_limits<T>::infinity());
   const Options all_changed{.axis = 0,
                             .scale = 0.25,
                             .empty_rows = EmptyRows::zero,
-                            .algorithm = Algorithm::online,
+                            .algorithm = algorithm,
                             .reproducible = true};
   const Case c{.extents = {129, 3}, .options = all_changed};
   Field<T, Exec> x(place_right(c.extents)), y(place_right(c.extents));
@@ -167,7 +168,8 @@ TYPED_TEST(CInterface, Options) {
   Exec{}.fence();
   EXPECT_TRUE(check_output(c, rows, reference(rows, 0.25, EmptyRows::zero), y));
   ASSERT_EQ(events.kernels.size(), 1u);
-  EXPECT_EQ(events.kernels[0].label, "KokkosSoftmax::softmax[online]");
+  EXPECT_EQ(events.kernels[0].label,
+            "KokkosSoftmax::softmax[" + std::string(to_string(algorithm)) + "]");
   EXPECT_EQ(events.fences, std::vector<std::string>{});
 }
 

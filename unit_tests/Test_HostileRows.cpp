@@ -22,7 +22,7 @@ class HostileRows : public ::testing::Test {
     }
   }
 };
-TYPED_TEST_SUITE(HostileRows, LayoutConfigs, ConfigName);
+TYPED_TEST_SUITE(HostileRows, EnabledLayoutConfigs, ConfigName);
 
 TYPED_TEST(HostileRows, AlongTheLastAxis) { TestFixture::expect_right({.axis = 1}); }
 

@@ -29,7 +29,7 @@ void expect_right_for_large_data(std::size_t count, std::size_t columns) {
 
 template <class C>
 class Shapes : public ::testing::Test {};
-TYPED_TEST_SUITE(Shapes, LayoutConfigs, ConfigName);
+TYPED_TEST_SUITE(Shapes, EnabledLayoutConfigs, ConfigName);
 
 TYPED_TEST(Shapes, FewRowsOfEveryWidth) {
   for (const std::size_t columns : widths)
@@ -49,7 +49,7 @@ TYPED_TEST(Shapes, VeryManyNarrowRows) {
 
 template <class C>
 class SlowShapes : public ::testing::Test {};
-TYPED_TEST_SUITE(SlowShapes, LayoutConfigs, ConfigName);
+TYPED_TEST_SUITE(SlowShapes, EnabledLayoutConfigs, ConfigName);
 
 TYPED_TEST(SlowShapes, ManyWideRows) {
   for (const std::size_t columns : widths)

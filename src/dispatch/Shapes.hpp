@@ -21,7 +21,7 @@ template <class Exec, class V>
 struct Shapes : RegisterShapes<V>, LongRowShapes<Exec, V>, ColumnShapes<V> {};
 
 /// Whether hosts have schedules besides that of the algorithm `host`. Only builds with tests or
-/// benchmarks need them (KokkosSoftmax_HOST_GPU_SCHEDULES).
+/// benchmarks and without a GPU need them (KokkosSoftmax_HOST_GPU_SCHEDULES).
 #if defined(KOKKOSSOFTMAX_NO_GPU_SCHEDULES_ON_HOSTS)
 inline constexpr bool hosts_have_gpu_schedules = false;
 #else

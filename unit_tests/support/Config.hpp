@@ -64,6 +64,27 @@ using EnabledSpaces = Concatenated<
 #endif
     TypeList<>>::type;
 
+/// Whether the memory of an execution space is that of the host. Algorithm::host runs on these
+/// spaces.
+template <class Exec>
+inline constexpr bool is_host_space =
+    std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
+
+template <class... Exec>
+constexpr auto gpus(TypeList<Exec...>) {
+  return
+      typename Concatenated<std::conditional_t<is_host_space<Exec>, TypeList<>, TypeList<Exec>>...,
+                            TypeList<>>::type{};
+}
+
+/// The execution spaces of most suites. If the library has the schedules for GPUs on GPUs alone,
+/// these are the GPUs. The same suites on hosts are left to builds without a GPU.
+#if defined(KOKKOSSOFTMAX_NO_GPU_SCHEDULES_ON_HOSTS)
+using TestedSpaces = decltype(gpus(EnabledSpaces{}));
+#else
+using TestedSpaces = EnabledSpaces;
+#endif
+
 template <class Spaces>
 struct OverSpaces;
 template <class... Exec>
@@ -76,13 +97,18 @@ struct OverSpaces<TypeList<Exec...>> {
                Config<Exec, T, Kokkos::LayoutStride>>...>::type;
 };
 
-/// Enabled spaces x {double, float}, and enabled spaces x {double, float} x {Right, Left, Stride}.
-using ValueConfigs = OverSpaces<EnabledSpaces>::values::types;
-using LayoutConfigs = Concatenated<OverSpaces<EnabledSpaces>::layouts_of<double>,
-                                   OverSpaces<EnabledSpaces>::layouts_of<float>>::type::types;
+/// Spaces x {double, float}, and spaces x {double, float} x {Right, Left, Stride}.
+using ValueConfigs = OverSpaces<TestedSpaces>::values::types;
+using EnabledValueConfigs = OverSpaces<EnabledSpaces>::values::types;
+template <class Spaces>
+using LayoutConfigsOf =
+    typename Concatenated<typename OverSpaces<Spaces>::template layouts_of<double>,
+                          typename OverSpaces<Spaces>::template layouts_of<float>>::type::types;
+using LayoutConfigs = LayoutConfigsOf<TestedSpaces>;
+using EnabledLayoutConfigs = LayoutConfigsOf<EnabledSpaces>;
 
 /// Enabled spaces x pairs of value types with half types x layouts. A build in which Kokkos' half
-/// types are float has none of these.
+/// types are float has none of these. Hosts have half types only in builds with a GPU.
 #if !KOKKOS_HALF_T_IS_FLOAT || !KOKKOS_BHALF_T_IS_FLOAT
 #define KOKKOSSOFTMAX_TEST_HALF_TYPES
 template <class Exec, class L>
@@ -109,17 +135,11 @@ using HalfConfigs =
 /// ValueConfigs, and the pairs with half types if there are any.
 #ifdef KOKKOSSOFTMAX_TEST_HALF_TYPES
 using AllValueConfigs =
-    Concatenated<OverSpaces<EnabledSpaces>::values,
+    Concatenated<OverSpaces<TestedSpaces>::values,
                  decltype(half_configs<Kokkos::LayoutRight>(EnabledSpaces{}))>::type::types;
 #else
 using AllValueConfigs = ValueConfigs;
 #endif
-
-/// Whether the memory of an execution space is that of the host. Algorithm::host runs on these
-/// spaces.
-template <class Exec>
-inline constexpr bool is_host_space =
-    std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
 
 /// Gives suites names like "Shapes/Serial_double_Right" in place of GoogleTest's numbers. The
 /// filters of CTest use the name of the space.

@@ -124,5 +124,6 @@ std::vector<T> tensor_to_rows(const std::vector<T>& tensor, const Extents& exten
   template std::vector<T> tensor_to_rows(const std::vector<T>&, const Extents&, int);
 KOKKOSSOFTMAX_TEST_INSTANTIATE(float)
 KOKKOSSOFTMAX_TEST_INSTANTIATE(double)
+#undef KOKKOSSOFTMAX_TEST_INSTANTIATE
 
 }  // namespace KokkosSoftmax::Test

@@ -248,5 +248,6 @@ KOKKOSSOFTMAX_TEST_INSTANTIATE(Kokkos::Experimental::half_t)
 #if !KOKKOS_BHALF_T_IS_FLOAT
 KOKKOSSOFTMAX_TEST_INSTANTIATE(Kokkos::Experimental::bhalf_t)
 #endif
+#undef KOKKOSSOFTMAX_TEST_INSTANTIATE
 
 }  // namespace KokkosSoftmax::Test
