@@ -97,13 +97,13 @@ class HostKernels : public ::testing::Test {
   }
 
   template <class Job>
-  static void set_common(Job& job, const Case& c, std::vector<T>& lse) {
+  static void set_common(Job& job, const Case& c, std::vector<T>& lse, std::vector<T>& max) {
     const T scale = static_cast<T>(c.scale);
     job.scale = {scale, T(1), scale == T(1)};
     if (c.scale == 0)
       job.scale = {std::numeric_limits<T>::min(), std::numeric_limits<T>::min(), false};
     job.lse = {lse.data(), 1};
-    job.max = {nullptr, 0};
+    job.max = {max.data(), 1};
     job.zero_empty_rows = c.zero_empty_rows;
     job.streams = c.streams;
   }
@@ -143,14 +143,14 @@ class HostKernels : public ::testing::Test {
     const bool entries = function != Function::logsumexp;
     const std::size_t size = c.rows * c.columns;
     Guarded<T> x(size, c.shift), y(entries ? size : c.rows, c.shift);
-    std::vector<T> lse(c.rows), buffer_memory(host_buffer_size + 64);
+    std::vector<T> lse(c.rows), max(c.rows), buffer_memory(host_buffer_size + 64);
     const auto at = [&](std::size_t i) {
       return side_by_side ? i % c.columns * c.rows + i / c.columns : i;
     };
     for (std::size_t i = 0; i < size; ++i) x.data()[at(i)] = rows.values[i];
     if (side_by_side) {
       HostPanelsJob<T, T, T> job;
-      set_common(job, c, lse);
+      set_common(job, c, lse, max);
       job.x = x.data();
       job.y = y.data();
       job.x_column_stride = job.y_column_stride = static_cast<std::int64_t>(c.rows);
@@ -160,7 +160,7 @@ class HostKernels : public ::testing::Test {
       run_panels(of(isa, function), job, c.way);
     } else {
       HostRowsJob<T, T, T> job;
-      set_common(job, c, lse);
+      set_common(job, c, lse, max);
       job.x = x.data();
       job.y = y.data();
       job.x_stride = static_cast<std::int64_t>(c.columns);
@@ -176,11 +176,33 @@ class HostKernels : public ::testing::Test {
     ASSERT_TRUE(is_accurate(function, rows, expected, got)) << isa.name << ": " << c;
     ASSERT_TRUE(y.guards_are_intact()) << isa.name << ": " << c;
     if (!entries) return;
+    for (std::size_t r = 0; r < c.rows; ++r)
+      ASSERT_TRUE(is_max_of_row(rows, r, c.scale, max[r]))
+          << isa.name << ": " << c << ", row " << r << ": " << max[r];
     auto beside = expected;  // NaN for rows with +inf
     for (auto& v : beside.logsumexp)
       if (v == std::numeric_limits<long double>::infinity())
         v = std::numeric_limits<long double>::quiet_NaN();
     ASSERT_TRUE(is_accurate(Function::logsumexp, rows, beside, lse)) << isa.name << ": " << c;
+  }
+
+  /// Whether `got` is the maximum of the values of a row; NaN if there is one, and no +inf.
+  static bool is_max_of_row(const Rows<T>& rows, std::size_t r, double scale, T got) {
+    constexpr T infinity = std::numeric_limits<T>::infinity();
+    T max = -infinity;
+    bool has_nan = false;
+    for (std::size_t c = 0; c < rows.columns; ++c) {
+      const T x = rows.values[r * rows.columns + c];
+      const T v = scale == 0 && std::isfinite(x) ? T(0)
+                  : scale == 0 || std::isnan(x)  ? x
+                                                 : static_cast<T>(scale) * x;
+      has_nan |= std::isnan(v);
+      max = std::max(max, std::isnan(v) ? -infinity : v);
+    }
+    if (has_nan && max != infinity) return std::isnan(got);
+    return scale == 0 && std::isfinite(max)
+               ? std::fabs(got) < 1e-60 || (sizeof(T) == 4 && std::fabs(got) < 1e-30)
+               : got == max;
   }
 
   /// All instruction sets and functions, whole rows and parts of rows.

@@ -22,6 +22,7 @@
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
 #define KOKKOSSOFTMAX_HOST_FUNCTION [[gnu::always_inline]] inline
+#define KOKKOSSOFTMAX_HOST_LAMBDA __attribute__((always_inline))  // after the parameters
 
 /// A register with `width` numbers of type T, and the same at any address.
 template <class T, int width>
@@ -248,12 +249,14 @@ KOKKOSSOFTMAX_HOST_FUNCTION bool any(Int64x8 mask) {
 #endif
 
 #if defined(__aarch64__)
-// ---- NEON: 16 bytes
-KOKKOSSOFTMAX_HOST_FUNCTION float32x4_t multiply_add(float32x4_t a, float32x4_t b, float32x4_t c) {
-  return vfmaq_f32(c, a, b);
+// ---- NEON: 16 bytes. Its types are others than GNU vectors.
+KOKKOSSOFTMAX_HOST_FUNCTION Vector<float, 4> multiply_add(Vector<float, 4> a, Vector<float, 4> b,
+                                                          Vector<float, 4> c) {
+  return (Vector<float, 4>)vfmaq_f32((float32x4_t)c, (float32x4_t)a, (float32x4_t)b);
 }
-KOKKOSSOFTMAX_HOST_FUNCTION float64x2_t multiply_add(float64x2_t a, float64x2_t b, float64x2_t c) {
-  return vfmaq_f64(c, a, b);
+KOKKOSSOFTMAX_HOST_FUNCTION Vector<double, 2> multiply_add(Vector<double, 2> a, Vector<double, 2> b,
+                                                           Vector<double, 2> c) {
+  return (Vector<double, 2>)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
 }
 #endif
 

@@ -44,7 +44,7 @@ void buffered_rows(const Job& job) {
       const std::int64_t end = c + block < n ? c + block : n;
       writer.begin();
       std::int64_t vectors = r > 0 ? writer.whole_vectors() : 0;
-      reduction.add(x + c, end - c, kept + c, [&]() [[gnu::always_inline]] {
+      reduction.add(x + c, end - c, kept + c, [&]() KOKKOSSOFTMAX_HOST_LAMBDA {
         if (vectors-- > 0) writer.write_vector();
       });
       if (r > 0 && end == n) writer.write_to(n);

@@ -152,8 +152,12 @@ KOKKOSSOFTMAX_HOST_FUNCTION void write_beside(const Job& job, std::int64_t first
     write_strided<L>(job.lse.data + first * job.lse.stride, job.lse.stride,
                      lse == NumberTraits<T>::infinity ? lse - lse : lse, count);
   }
-  if (job.max.data != nullptr)
-    write_strided<L>(job.max.data + first * job.max.stride, job.max.stride, rows.max, count);
+  if (job.max.data != nullptr) {
+    // +inf, or else NaN, or else the maximum: see op/RowMax.hpp
+    const auto is_max = (rows.sum == rows.sum) | (rows.max == NumberTraits<T>::infinity);
+    write_strided<L>(job.max.data + first * job.max.stride, job.max.stride,
+                     is_max ? rows.max : rows.sum, count);
+  }
 }
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA

@@ -119,7 +119,7 @@ class RowReduction {
     V max[accumulators];
     for (V& m : max) m = L::splat(-NumberTraits<T>::infinity);
     for_each_vector(x, n,
-                    [&](int k, int, V v) [[gnu::always_inline]] { max[k] = larger(v, max[k]); });
+                    [&](int k, int, V v) KOKKOSSOFTMAX_HOST_LAMBDA { max[k] = larger(v, max[k]); });
     for (int k = 1; k < accumulators; ++k) max[0] = larger(max[0], max[k]);
     return max[0];
   }
@@ -130,7 +130,7 @@ class RowReduction {
     const Exp exp(m_reference);
     V sum[accumulators] = {};
     V max[2] = {m_max, m_max};
-    for_each_vector(x, n, [&](int k, [[maybe_unused]] int i, V v) [[gnu::always_inline]] {
+    for_each_vector(x, n, [&](int k, [[maybe_unused]] int i, V v) KOKKOSSOFTMAX_HOST_LAMBDA {
       max[k % 2] = larger(v, max[k % 2]);
       const V e = exp(v);
       if constexpr (keep) L::store(kept + i, e);

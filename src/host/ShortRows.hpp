@@ -48,8 +48,8 @@ class ShortRows {
     for (int i = 0; i < group; ++i)
       of_row[i / L::width][i % L::width] = read(r + (i < rows ? i : rows - 1), kept[i]);
     for (int s = 0; s < sets; ++s) {
-      states[s].max =
-          L::reduce_each(of_row[s], [](V a, V b) [[gnu::always_inline]] { return larger(a, b); });
+      states[s].max = L::reduce_each(
+          of_row[s], [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return larger(a, b); });
       states[s].reference = Exp::reference(states[s].max);
     }
     for (int s = 0; s < sets; ++s) {
@@ -59,7 +59,7 @@ class ShortRows {
     }
     for (int s = 0; s < sets; ++s)
       states[s].sum =
-          L::reduce_each(of_row[s], [](V a, V b) [[gnu::always_inline]] { return a + b; });
+          L::reduce_each(of_row[s], [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return a + b; });
     for (int s = 0; s < sets; ++s) {
       const int first = s * L::width;
       const int count = static_cast<int>(smaller(rows - first, L::width));

@@ -21,7 +21,7 @@ KOKKOSSOFTMAX_HOST_FUNCTION V horner(V x, V highest, Lower... lower) {
 /// exp(r) for |r| <= ln(2) / 2; with one more term if `is_long`.
 template <class L, bool is_long = false>
 KOKKOSSOFTMAX_HOST_FUNCTION typename L::V exp_polynomial(typename L::V r) {
-  const auto from_highest = [&](auto highest, auto... lower) [[gnu::always_inline]] {
+  const auto from_highest = [&](auto highest, auto... lower) KOKKOSSOFTMAX_HOST_LAMBDA {
     return horner(r, L::splat(highest), lower...);
   };
   if constexpr (sizeof(typename L::T) == 4 && is_long)

@@ -46,7 +46,8 @@ KOKKOSSOFTMAX_HOST_FUNCTION typename L::V log_of(typename L::V x) {
   const V result = k * C::ln2_high + (f - low);
   constexpr T infinity = NumberTraits<T>::infinity;
   const V special = x == T(0) ? L::splat(-infinity) : x;
-  return (x > T(0)) & (x < infinity) ? result : special;
+  const auto is_normal = (x > T(0)) & (x < infinity);
+  return is_normal ? result : special;
 }
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA

@@ -122,9 +122,8 @@ class HostJobs {
     job.scale = m_arguments.scale_is_zero
                     ? HostFactors<T>{smallest, smallest, false}
                     : HostFactors<T>{m_arguments.scale, one, m_arguments.scale == one};
-    job.lse = {m_problem.lse, m_problem.lse_stride};
-    if (job.lse.data != nullptr) job.lse.data += first * job.lse.stride;
-    job.max = {nullptr, 0};
+    job.lse = row_values(m_problem.lse, m_problem.lse_stride, first);
+    job.max = row_values(m_problem.max, m_problem.max_stride, first);
     job.zero_empty_rows = m_arguments.empty_rows == EmptyRows::zero;
     // y that is also x is in a cache when it is written
     job.streams =
@@ -132,6 +131,10 @@ class HostJobs {
     job.x = pointers.x;
     job.y = pointers.y;
     return job;
+  }
+
+  static HostRowValues<T> row_values(T* data, std::int64_t stride, std::int64_t first) {
+    return {data == nullptr ? nullptr : data + first * stride, stride};
   }
 
   /// The bytes of x and y.
