@@ -61,12 +61,10 @@ KOKKOSSOFTMAX_HOST_FUNCTION void end_streams() {
 #endif
 }
 
-/// Prefetches what is read after the next 4 KB. Processors prefetch by themselves, except while
-/// their instructions under way are all exponentials. Past the end of an array nothing is read.
-KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_near(const void* p) {
-  __builtin_prefetch(static_cast<const char*>(p) + 4096, 0, 3);
-}
-/// The same after the next 16 KB, into the second-level cache.
+/// Prefetches a cache line. Processors prefetch by themselves, except while their instructions
+/// under way are all exponentials. Past the end of an array nothing is read.
+KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_at(const void* p) { __builtin_prefetch(p, 0, 3); }
+/// The same for what is read after the next 16 KB, or so many bytes, into the second-level cache.
 KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_far(const void* p, std::int64_t bytes = 16384) {
   __builtin_prefetch(static_cast<const char*>(p) + bytes, 0, 2);
 }

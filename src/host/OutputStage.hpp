@@ -9,7 +9,9 @@ namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
 /// Where short rows are written: to y, or to a buffer in the first-level cache that is streamed to
 /// y in whole cache lines. For the buffer the rows of y must lie back to back.
-template <class L>
+///
+/// \tparam capacity  the number of elements of a group of rows
+template <class L, int capacity>
 class OutputStage {
   using T = typename L::T;
 
@@ -32,37 +34,48 @@ class OutputStage {
   }
   /// Whether up to a vector behind the row may be overwritten.
   KOKKOSSOFTMAX_HOST_FUNCTION bool has_space_behind_rows() const { return m_streams; }
-  KOKKOSSOFTMAX_HOST_FUNCTION void end_row() {
+  KOKKOSSOFTMAX_HOST_FUNCTION void end_row() { m_filled += static_cast<int>(m_columns); }
+
+  /// Before a group of rows: makes space for at most `columns` elements.
+  KOKKOSSOFTMAX_HOST_FUNCTION void begin_group() {
     if (!m_streams) return;
-    m_filled += static_cast<int>(m_columns);
-    if (m_filled >= capacity) flush();
+    while (stream_line()) {
+    }
+    move_rest_to_begin();
+  }
+
+  /// Streams a cache line of earlier groups, so that this overlaps with the computation of the next
+  /// one. Returns whether there was one.
+  KOKKOSSOFTMAX_HOST_FUNCTION bool stream_line() {
+    if (!m_streams || m_streamed + line > m_filled) return false;
+    if (m_skip == 0) {
+      for (int k = 0; k < line; k += Line::width)
+        stream(m_y + m_streamed + k, Line::load(m_buffer + m_streamed + k));
+    } else {
+      for (int i = m_skip; i < line; ++i) m_y[i] = m_buffer[i];
+      m_skip = 0;
+    }
+    m_streamed += line;
+    return true;
   }
 
   /// Writes what is left.
   void end() {
-    if (!m_streams) return;
-    flush();
-    for (int i = m_skip; i < m_filled; ++i) m_y[i] = m_buffer[i];
+    begin_group();
+    if (m_streams)
+      for (int i = m_skip; i < m_filled; ++i) m_y[i] = m_buffer[i];
   }
 
  private:
+  using Line = Lanes<T, widest<T>>;
   static constexpr int line = 64 / static_cast<int>(sizeof(T));
-  static constexpr int capacity = 4096 / static_cast<int>(sizeof(T));
 
-  /// Writes the whole cache lines of the buffer. What is left moves to its begin.
-  void flush() {
-    int i = 0;
-    if (m_skip > 0 && m_filled >= line) {
-      for (i = m_skip; i < line; ++i) m_y[i] = m_buffer[i];
-      m_skip = 0;
-    }
-    using Line = Lanes<T, widest<T>>;
-    for (; i + line <= m_filled; i += line)
-      for (int k = 0; k < line; k += Line::width) stream(m_y + i + k, Line::load(m_buffer + i + k));
-    m_y += i;
-    m_filled -= i;
+  KOKKOSSOFTMAX_HOST_FUNCTION void move_rest_to_begin() {
+    m_y += m_streamed;
+    m_filled -= m_streamed;
     for (int k = 0; k < line; k += Line::width)
-      Line::store(m_buffer + k, Line::load(m_buffer + i + k));
+      Line::store(m_buffer + k, Line::load(m_buffer + m_streamed + k));
+    m_streamed = 0;
   }
 
   T* m_y;  // where the buffer begins in y, at a cache line
@@ -71,7 +84,8 @@ class OutputStage {
   bool m_streams;
   int m_skip = 0;  // the number of elements at the buffer's begin that aren't ours
   int m_filled = 0;
-  alignas(64) T m_buffer[2 * capacity];
+  int m_streamed = 0;
+  alignas(64) T m_buffer[capacity + 2 * line];
 };
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA

@@ -24,6 +24,7 @@ class ShortRows {
   /// under way does not wait for the results of a set's reductions.
   static constexpr int sets = vectors == 1 ? 16 / L::width : 1;
   static constexpr int group = sets * L::width;
+  using Stage = OutputStage<L, group * vectors * L::width>;
   static constexpr int last = (vectors - 1) * L::width;
 
  public:
@@ -31,7 +32,7 @@ class ShortRows {
       : m_job(job), m_values(job.scale), m_rest(static_cast<int>(job.columns) - last) {}
 
   void run() const {
-    OutputStage<L> stage(m_job);
+    Stage stage(m_job);
     for (std::int64_t r = 0; r < m_job.rows; r += group) {
       const std::int64_t left = m_job.rows - r;
       run_group(r, left < group ? static_cast<int>(left) : group, stage);
@@ -40,8 +41,7 @@ class ShortRows {
   }
 
  private:
-  KOKKOSSOFTMAX_HOST_FUNCTION void run_group(std::int64_t r, int rows,
-                                             OutputStage<L>& stage) const {
+  KOKKOSSOFTMAX_HOST_FUNCTION void run_group(std::int64_t r, int rows, Stage& stage) const {
     V kept[group][vectors];
     V of_row[sets][L::width];
     LaneStates<L> states[sets];
@@ -55,11 +55,13 @@ class ShortRows {
     for (int s = 0; s < sets; ++s) {
       const RowBroadcast<L, Exp> exp{Exp(states[s].reference)};
       for (int i = 0; i < L::width; ++i)
-        of_row[s][i] = sum_of_exp(exp.of_row(i), kept[s * L::width + i]);
+        of_row[s][i] = sum_of_exp(exp.of_row(i), kept[s * L::width + i], stage,
+                                  m_job.x + (r + group + s * L::width + i) * m_job.x_stride);
     }
     for (int s = 0; s < sets; ++s)
       states[s].sum =
           L::reduce_each(of_row[s], [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return a + b; });
+    stage.begin_group();
     for (int s = 0; s < sets; ++s) {
       const int first = s * L::width;
       const int count = static_cast<int>(smaller(rows - first, L::width));
@@ -80,7 +82,7 @@ class ShortRows {
   KOKKOSSOFTMAX_HOST_FUNCTION V read(std::int64_t r, V (&v)[vectors]) const {
     const auto* x = m_job.x + r * m_job.x_stride;
     const V none = L::splat(-NumberTraits<T>::infinity);
-    for (int k = 0; k < vectors; ++k) prefetch_near(x + k * L::width);
+    if constexpr (vectors == 1) prefetch_at(reinterpret_cast<const char*>(x) + 4096);
     V max = none;
     for (int k = 0; k < vectors - 1; ++k) {
       v[k] = m_values(L::load(x + k * L::width));
@@ -90,9 +92,16 @@ class ShortRows {
     return larger(v[vectors - 1], max);
   }
 
-  KOKKOSSOFTMAX_HOST_FUNCTION static V sum_of_exp(const Exp& exp, V (&v)[vectors]) {
+  /// Prefetches the row at `next` meanwhile, and streams rows that are computed.
+  KOKKOSSOFTMAX_HOST_FUNCTION static V sum_of_exp(const Exp& exp, V (&v)[vectors],
+                                                  [[maybe_unused]] Stage& stage,
+                                                  [[maybe_unused]] const T* next) {
     V sum{};
     for (int k = 0; k < vectors; ++k) {
+      if constexpr (vectors > 1) {
+        prefetch_at(next + k * L::width);
+        stage.stream_line();
+      }
       const V e = exp(v[k]);
       if constexpr (Op::keeps_exponentials) v[k] = e;
       sum += e;
@@ -101,8 +110,8 @@ class ShortRows {
   }
 
   template <class Output>
-  KOKKOSSOFTMAX_HOST_FUNCTION void write(OutputStage<L>& stage, std::int64_t r,
-                                         const Output& output, const V (&v)[vectors]) const {
+  KOKKOSSOFTMAX_HOST_FUNCTION void write(Stage& stage, std::int64_t r, const Output& output,
+                                         const V (&v)[vectors]) const {
     T* const y = stage.row(r);
     for (int k = 0; k < vectors - 1; ++k) L::store(y + k * L::width, output(v[k]));
     if (stage.has_space_behind_rows())
