@@ -63,7 +63,10 @@ class RecomputedEntries {
  public:
   KOKKOSSOFTMAX_HOST_FUNCTION RecomputedEntries(const X* x, const Values& values, const Exp& exp)
       : m_read(x, values), m_exp(exp) {}
-  KOKKOSSOFTMAX_HOST_FUNCTION auto at(std::int64_t c) const { return m_exp(m_read.at(c)); }
+  KOKKOSSOFTMAX_HOST_FUNCTION auto at(std::int64_t c) const {
+    prefetch_far(m_read.address(c));
+    return m_exp(m_read.at(c));
+  }
   KOKKOSSOFTMAX_HOST_FUNCTION auto first(std::int64_t c,
                                          const FirstElements<T, L::width>& n) const {
     return m_exp(m_read.first(c, n));

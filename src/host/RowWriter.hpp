@@ -94,6 +94,7 @@ class ReadEntries {
  public:
   KOKKOSSOFTMAX_HOST_FUNCTION ReadEntries(const X* x, const Values& values)
       : m_x(x), m_values(values) {}
+  KOKKOSSOFTMAX_HOST_FUNCTION const X* address(std::int64_t c) const { return m_x + c; }
   KOKKOSSOFTMAX_HOST_FUNCTION auto at(std::int64_t c) const { return m_values(L::load(m_x + c)); }
   KOKKOSSOFTMAX_HOST_FUNCTION auto first(std::int64_t c,
                                          const FirstElements<T, L::width>& n) const {
