@@ -82,11 +82,12 @@ def layers():
         ("op", "softmax, log_softmax, logsumexp: from the state to the output", DEVICE),
         ("row", "entries between memory and registers: chunks, tiles, access modes", DEVICE),
         ("team", "states merged over the lanes of a vector and the threads of a team", DEVICE),
+        ("host", "kernels of hosts: vectors of several instruction sets, nothing of Kokkos", HOST),
         ("numerics", "exponentials and compensated sums of one thread", DEVICE),
         ("backend", "what CUDA, HIP and hosts do differently; the description of a kernel", BASE),
     ]
     left, width, step, height = 60, 680, 54, 40
-    d = Drawing(800, 570, "The layers of src/: each includes only itself and the layers below it")
+    d = Drawing(800, 624, "The layers of src/: each includes only itself and the layers below it")
     half = (width - 20) // 2
     d.box(left, 20, half, 56, "#ffffff")
     d.text(left + 14, 43, "include/", 14, weight="bold", font=MONO)
