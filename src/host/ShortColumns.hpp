@@ -49,24 +49,28 @@ class ShortColumns {
     const int n = static_cast<int>(m_job.columns);
     LaneStates<L> rows{L::splat(-NumberTraits<T>::infinity), V{}, V{}};
     const T* x = m_job.x + j;
-    for (int c = 0; c < n; ++c, x += m_job.x_column_stride) {
+    for (int i = 0; i < n; ++i, x += m_job.x_column_stride) {
       prefetch_far(x, 1024);
-      kept[c] = m_values(access.load(x));
-      rows.max = larger(kept[c], rows.max);
+      kept[i] = m_values(access.load(x));
+      rows.max = larger(kept[i], rows.max);
     }
     rows.reference = Exp::reference(rows.max);
     const Exp exp(rows.reference);
     V sums[4] = {};
-    for (int c = 0; c < n; ++c) {
+    const auto add = [&](int c, V& sum) KOKKOSSOFTMAX_HOST_LAMBDA {
       const V e = exp(kept[c]);
       if constexpr (Op::keeps_exponentials) kept[c] = e;
-      sums[c % 4] += e;
-    }
+      sum += e;
+    };
+    int c = 0;
+    for (; c + 4 <= n; c += 4)
+      for (int k = 0; k < 4; ++k) add(c + k, sums[k]);
+    for (; c < n; ++c) add(c, sums[0]);
     rows.sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     if constexpr (Op::writes_entries) {
       const typename Op::template Output<L> output(rows, m_job.zero_empty_rows);
       T* y = m_job.y + j;
-      for (int c = 0; c < n; ++c, y += m_job.y_column_stride) write(y, output(kept[c]), access);
+      for (int i = 0; i < n; ++i, y += m_job.y_column_stride) write(y, output(kept[i]), access);
       write_beside(m_job, j, rows, count);
     } else {
       write_strided<L>(m_job.y + j * m_job.y_stride, m_job.y_stride, rows.log_sum_exp(), count);
