@@ -3,6 +3,7 @@
 # kokkossoftmax_set_arithmetic(<target>...): sets the compiler options that decide which arithmetic the code of src/
 # has. Call it for the library, and for every target that instantiates kernels of src/ itself; otherwise such a target
 # would test other results. Include this file after KokkosSoftmaxKokkos.cmake.
+# With HOST_ONLY: for targets that nvcc doesn't compile even if it compiles the others.
 include_guard(DIRECTORY)
 
 function(kokkossoftmax_set_arithmetic)
@@ -13,13 +14,14 @@ function(kokkossoftmax_set_arithmetic)
   set(host -ffp-contract=off -fno-trapping-math)
   set(device_of_nvcc -fmad=false)
 
+  cmake_parse_arguments(PARSE_ARGV 0 arg "HOST_ONLY" "" "")
   list(JOIN host "," host_of_nvcc)
-  foreach(target IN LISTS ARGN)
+  foreach(target IN LISTS arg_UNPARSED_ARGUMENTS)
     target_compile_options(${target} PRIVATE
       "$<$<OR:$<COMPILE_LANGUAGE:HIP>,$<COMPILE_LANG_AND_ID:CXX,GNU,Clang,AppleClang,IntelLLVM>>:${host}>"
       $<$<COMPILE_LANG_AND_ID:CXX,IntelLLVM>:-fp-model=precise>
       "$<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:${device_of_nvcc};-Xcompiler=${host_of_nvcc}>")
-    if(_kokkossoftmax_launcher OR _kokkossoftmax_compiler_is_nvcc)
+    if(NOT arg_HOST_ONLY AND (_kokkossoftmax_launcher OR _kokkossoftmax_compiler_is_nvcc))
       target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:CXX>:${device_of_nvcc}>")
     endif()
   endforeach()
