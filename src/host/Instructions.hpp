@@ -16,7 +16,8 @@
 // Each unit that includes this has its own namespace, because the same functions are compiled for
 // several instruction sets: a linker that merged them could keep one that the processor lacks.
 #ifndef KOKKOSSOFTMAX_HOST_ISA
-#error "define KOKKOSSOFTMAX_HOST_ISA, the namespace of the instruction set (src/CMakeLists.txt)"
+#error \
+    "define KOKKOSSOFTMAX_HOST_ISA, the namespace of the instruction set (src/host/CMakeLists.txt)"
 #endif
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
@@ -62,13 +63,13 @@ KOKKOSSOFTMAX_HOST_FUNCTION void end_streams() {
 }
 
 /// Prefetches a cache line. Processors prefetch by themselves, except while their instructions
-/// under way are all exponentials. Past the end of an array nothing is read.
+/// under way are all exponentials. An address behind an array does no harm.
 KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_at(const void* p) { __builtin_prefetch(p, 0, 3); }
-/// The same for what is read after the next 16 KB, or so many bytes, into the second-level cache.
+/// Prefetches the cache line at p + bytes into the second-level cache.
 KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_far(const void* p, std::int64_t bytes = 16384) {
   __builtin_prefetch(static_cast<const char*>(p) + bytes, 0, 2);
 }
-KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t smaller(std::int64_t a, std::int64_t b) {
+KOKKOSSOFTMAX_HOST_FUNCTION constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) {
   return a < b ? a : b;
 }
 

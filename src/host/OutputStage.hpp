@@ -36,7 +36,7 @@ class OutputStage {
   KOKKOSSOFTMAX_HOST_FUNCTION bool has_space_behind_rows() const { return m_streams; }
   KOKKOSSOFTMAX_HOST_FUNCTION void end_row() { m_filled += static_cast<int>(m_columns); }
 
-  /// Before a group of rows: makes space for at most `columns` elements.
+  /// Makes space for the next group of rows.
   KOKKOSSOFTMAX_HOST_FUNCTION void begin_group() {
     if (!m_streams) return;
     while (stream_line()) {

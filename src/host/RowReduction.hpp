@@ -45,7 +45,7 @@ double rescale_factor(T from, T to) {
 }
 
 /// Adds up the exponentials of a row, block after block. The reference stays the same until an
-/// entry exceeds it by more than `slack`, see OnlineSum (team/OnlineSum.hpp).
+/// entry exceeds it by more than 1, see OnlineSum (team/OnlineSum.hpp).
 ///
 /// \tparam keep  whether the exponentials are written to a buffer
 template <class Op, class Values, class L, bool keep>

@@ -12,7 +12,7 @@ KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t to_cache_line(const T* p) {
   return static_cast<std::int64_t>((-reinterpret_cast<std::uintptr_t>(p) & 63) / sizeof(T));
 }
 
-/// Writes columns [first, last) of a row: y[c] = output(entry of column c). `entries` has at(c), a
+/// Writes a row: y[c] = output(entry of column c). `entries` has at(c), a
 /// vector of what the output is computed from, and first(c, FirstElements). Whole vectors are
 /// written at multiples of their size if `streams`.
 template <bool m_streams, class L, class Y, class Entries, class Output>

@@ -101,14 +101,14 @@ struct Lanes {
   }
   template <int group, int odd>
   static constexpr int index(int i) {
-    constexpr int block = group > 1 ? width : smaller(width, 16 / static_cast<int>(sizeof(T)));
+    constexpr int block =
+        group > 1 ? width : static_cast<int>(smaller(width, 16 / static_cast<int>(sizeof(T))));
     const int begin = i / block * block;
     const int position = i - begin;
     const int from_b = position / (block / 2);
     const int g = position % (block / 2) / group;
     return from_b * width + begin + (2 * g + odd) * group + position % group;
   }
-  static constexpr int smaller(int a, int b) { return a < b ? a : b; }
 };
 
 template <class T>

@@ -42,10 +42,10 @@ KOKKOSSOFTMAX_HOST_FUNCTION typename L::V power_of_two(typename L::V rounded) {
   return (V)((Bits)rounded << ExpConstants<typename L::T>::mantissa_bits);
 }
 
-/// exp(v - reference) to an ulp or two, however far v is below the reference.
+/// exp(v - reference) within 2 ulp, however far v is below the reference.
 ///
-/// Here and in other classes with `parameters`: the members are vectors, so that each lane can
-/// belong to another row. See RowBroadcast.
+/// Each lane can belong to another row. Parameters are the members as an array of vectors, from
+/// which an object can be made again; see RowBroadcast.
 template <class L>
 class ExpAccurate {
   using T = typename L::T;

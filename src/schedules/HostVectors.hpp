@@ -358,7 +358,7 @@ struct HostPanelInParts {
   }
 };
 
-/// Launches `kernel` with one team of as many threads as there are per league member.
+/// Launches `kernel` with a league of teams. Each team has as many threads as it can have.
 template <class Exec, class Kernel>
 void launch_host_teams(const Exec& exec, const std::string& label, std::int64_t league,
                        const Kernel& kernel, std::size_t scratch_bytes) {
