@@ -91,6 +91,7 @@ constexpr bool has_operand_space() {
   static_assert(KokkosSoftmax::Impl::has_operand_space<Operand, Exec>(),                         \
                 "KokkosSoftmax::" function ": the memory of operands." name                      \
                 " is not accessible from exec")
+/// Does so for each operand.
 #define KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS(function, Exec, X, Y, Lse, Max) \
   KOKKOSSOFTMAX_IMPL_CHECK_OPERAND(function, "lse", Exec, X, Y, Lse);     \
   KOKKOSSOFTMAX_IMPL_CHECK_OPERAND(function, "max", Exec, X, Y, Max)
