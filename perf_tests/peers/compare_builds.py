@@ -8,7 +8,8 @@
 Times of two runs differ by some percent, because the memory lies elsewhere and the clock of the GPU is another one. Here
 each build is loaded by a process of its own, and all processes use the tensors of the main process. A batch of launches
 waits until all of them are enqueued, so that only the time of the GPU counts. Each result is compared with one in
-float64 before its time counts. Give the same build twice to see the scatter. Needs PyTorch and shared libraries.
+float64 before its time counts. Give the same build twice to see the scatter. `with_both=new/libkokkossoftmax.so,lse,max`
+writes the log-sum-exp and the maximum of each row beside y. Needs PyTorch and shared libraries.
 """
 
 import argparse
@@ -60,7 +61,7 @@ def read_points(path, types):
         return [Point(match, type_name) for match in map(POINT.match, file) if match for type_name in types]
 
 
-def work(path, tasks, answers, tensors):
+def work(path, beside_y, tasks, answers, tensors):
     """The process of a build: runs or times what it is asked for."""
     import torch
     torch.cuda.init()
@@ -71,7 +72,10 @@ def work(path, tasks, answers, tensors):
     while (task := tasks.get()) is not None:
         operation, point, launches = task
         x, y = point.views(operation, *tensors[point.type])
-        call = library.prepare(operation, binding.DEVICE, binding.of_tensor(x), binding.of_tensor(y), stream.cuda_stream)
+        outputs = {name: binding.of_tensor(space.as_strided(x.shape[:-1], packed_strides(x)))
+                   for name, space in zip(beside_y, tensors["beside " + point.type])}
+        call = library.prepare(operation, binding.DEVICE, binding.of_tensor(x), binding.of_tensor(y), stream.cuda_stream,
+                               **outputs)
         try:
             with torch.cuda.stream(stream):
                 if launches > 1:
@@ -87,11 +91,23 @@ def work(path, tasks, answers, tensors):
             answers.put(str(error))
 
 
+def packed_strides(x):
+    """The strides of an array without gaps whose elements lie in the order of the rows of x."""
+    extents, strides = x.shape[:-1], [0] * (x.dim() - 1)
+    next_stride = 1
+    for d in sorted(range(len(extents)), key=lambda d: (x.stride(d), -d)):
+        strides[d], next_stride = next_stride, next_stride * extents[d]
+    return strides
+
+
 class Build:
-    def __init__(self, context, name, path, tensors):
-        self.name = name
+    """A build, and what it writes beside y: NAME=PATH[,lse][,max]."""
+
+    def __init__(self, context, text, tensors):
+        self.name, path = text.split("=", 1)
+        path, *self.beside_y = path.split(",")
         self._tasks, self._answers = context.Queue(), context.Queue()
-        self._process = context.Process(target=work, args=(path, self._tasks, self._answers, tensors), daemon=True)
+        self._process = context.Process(target=work, args=(path, self.beside_y, self._tasks, self._answers, tensors), daemon=True)
         self._process.start()
 
     def run(self, operation, point, launches):
@@ -121,6 +137,16 @@ def wrong(torch, operation, point, x, y):
     return None if error < TOLERANCE[point.type] else f"relative error {error:.1e}"
 
 
+def wrong_beside_y(torch, build, point, x, tensors):
+    """What differs from PyTorch's results, else None."""
+    result = {"lse": torch.logsumexp, "max": torch.amax}
+    for name, space in zip(build.beside_y, tensors["beside " + point.type]):
+        got, want = space.as_strided(x.shape[:-1], packed_strides(x)), result[name](x, -1)
+        if not torch.allclose(got, want, rtol=TOLERANCE[point.type], atol=TOLERANCE[point.type]):
+            return f"{name} differs by {(got - want).abs().max().item():.1e}"
+    return None
+
+
 def median(values):
     return sorted(values)[len(values) // 2]
 
@@ -140,11 +166,15 @@ def times_of(builds, operation, point, launches):
 
 def measure(torch, builds, operation, point, tensors):
     x, y = point.views(operation, *tensors[point.type])
+    builds = [build for build in builds if operation != "logsumexp" or not build.beside_y]
     for build in builds:
         y.fill_(float("nan"))
+        for space in tensors["beside " + point.type]:
+            space.fill_(float("nan"))
         torch.cuda.synchronize()
         failure = build.run(operation, point, 1)
         failure = failure if isinstance(failure, str) else wrong(torch, operation, point, x, y)
+        failure = failure or wrong_beside_y(torch, build, point, x, tensors)
         if failure:
             return {"operation": operation, "point": point.name, "build": build.name, "failure": failure}
     traffic = (x.numel() + y.numel()) * x.element_size()
@@ -159,7 +189,7 @@ def print_table(results, names):
               "| operation | table | points | median | largest | at |\n|---|---|--:|--:|--:|---|")
         groups = {}
         for r in results:
-            if "seconds" in r:
+            if name in r.get("seconds", ()):
                 ratio = median(r["seconds"][name]) / median(r["seconds"][first])
                 groups.setdefault((r["operation"], "/".join(r["point"].split("/")[:2])), []).append((ratio, r["point"]))
         for (operation, table), ratios in groups.items():
@@ -169,7 +199,8 @@ def print_table(results, names):
 
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("builds", nargs="*", metavar="NAME=PATH", help="the shared libraries; the first one is compared with")
+    parser.add_argument("builds", nargs="*", metavar="NAME=PATH[,lse][,max]",
+                        help="the shared libraries; the first one is compared with")
     parser.add_argument("--points", required=True, metavar="FILE", help="what kokkossoftmax_sweep --list prints")
     parser.add_argument("--tables", metavar="NAME,...", help="default: all in FILE")
     parser.add_argument("--types", metavar="NAME,...", help="float, double; default: those in FILE")
@@ -197,8 +228,10 @@ def main():
     for type_name, dtype in TYPES.items():
         x = torch.empty(largest[type_name], dtype=getattr(torch, dtype), device="cuda").normal_()
         tensors[type_name] = (x, torch.empty_like(x))
+        rows = max((math.prod(p.extents) // p.extents[p.axis] for p in points if p.type == type_name), default=0)
+        tensors["beside " + type_name] = tuple(torch.empty(rows, dtype=x.dtype, device="cuda") for _ in range(2))
     context = torch.multiprocessing.get_context("spawn")
-    builds = [Build(context, *build.split("=", 1), tensors) for build in arguments.builds]
+    builds = [Build(context, build, tensors) for build in arguments.builds]
     results, begin = [], time.time()
     for operation in arguments.operations.split(","):
         for point in points:

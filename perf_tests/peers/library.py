@@ -44,6 +44,11 @@ class _Options(ctypes.Structure):
                 ("reproducible", ctypes.c_int)]
 
 
+class _Operands(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("lse", ctypes.POINTER(_Tensor)),
+                ("max", ctypes.POINTER(_Tensor))]
+
+
 def of_buffer(array):
     """A NumPy array or a ctypes array of c_float or c_double, of any rank."""
     view = memoryview(array)
@@ -96,6 +101,11 @@ def _tensor(array):
                    numbers(*array.strides))
 
 
+def _operands(lse, max):
+    pointers = [ctypes.pointer(_tensor(array)) if array is not None else None for array in (lse, max)]
+    return _Operands(ctypes.sizeof(_Operands), *pointers)
+
+
 class Library:
     """A loaded library, with Kokkos initialized until close()."""
 
@@ -126,14 +136,16 @@ class Library:
         self.prepare(operation, space, x, y, stream, **options)()
 
     def prepare(self, operation, space, x, y, stream=None, *, axis=-1, scale=1.0, empty_rows="nan",
-                algorithm="automatic", reproducible=False):
+                algorithm="automatic", reproducible=False, lse=None, max=None):
         """Returns a function without arguments that does the same, to be called often.
 
         stream: the handle of a CUDA or HIP stream; None or 0 is Kokkos' default instance.
+        lse, max: an Array each, to which the log-sum-exp and the maximum of each row are written, too.
         """
-        if not y.writable:
-            raise ValueError("y is read-only (the results are written there): give an array that "
-                             "may be written")
+        for name, array in (("y", y), ("lse", lse), ("max", max)):
+            if array is not None and not array.writable:
+                raise ValueError(f"{name} is read-only (the results are written there): give an array that "
+                                 "may be written")
         c_options = _Options()
         self._check(self._c.kokkossoftmax_options_init_sized(ctypes.byref(c_options),
                                                              ctypes.sizeof(c_options)))
@@ -143,8 +155,12 @@ class Library:
         c_options.algorithm = ALGORITHMS[algorithm]
         c_options.reproducible = reproducible
         arguments = (OPERATIONS[operation], space, stream, _tensor(x), _tensor(y), c_options)
+        function = self._c.kokkossoftmax_apply
+        if lse is not None or max is not None:
+            arguments += (_operands(lse, max),)
+            function = self._c.kokkossoftmax_apply_with
 
-        def call(apply=self._c.kokkossoftmax_apply):
+        def call(apply=function):
             status = apply(*arguments)
             if status != 0:
                 self._check(status)
@@ -167,6 +183,7 @@ class Library:
     def _declare(self):
         c_int, void_p = ctypes.c_int, ctypes.c_void_p
         tensor, options = ctypes.POINTER(_Tensor), ctypes.POINTER(_Options)
+        operands = ctypes.POINTER(_Operands)
         for name, result, arguments in (
                 ("options_init_sized", c_int, [options, ctypes.c_size_t]),
                 ("version", ctypes.c_char_p, []),
@@ -176,6 +193,7 @@ class Library:
                 ("is_initialized", c_int, []),
                 ("space_name", ctypes.c_char_p, [c_int]),
                 ("apply", c_int, [c_int, c_int, void_p, tensor, tensor, options]),
+                ("apply_with", c_int, [c_int, c_int, void_p, tensor, tensor, options, operands]),
                 ("fence", c_int, [c_int, void_p]),
                 ("release_stream", c_int, [c_int, void_p])):
             function = getattr(self._c, f"kokkossoftmax_{name}")

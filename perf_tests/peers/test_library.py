@@ -127,6 +127,21 @@ class Values(unittest.TestCase):
             for j in range(COLUMNS):
                 self.check(y[j][i], want[i, j], ctypes.c_double)
 
+    def test_lse_and_maximum_beside_y(self):
+        x, scale = filled(ctypes.c_double), 0.5
+        want = expected(x, "logsumexp", 1, scale)
+        for names in (["lse"], ["max"], ["lse", "max"]):
+            y, outputs = matrix(ctypes.c_double), {name: (ctypes.c_double * ROWS)() for name in names}
+            LIBRARY.apply("softmax", HOST, library.of_buffer(x), library.of_buffer(y), scale=scale,
+                          **{name: library.of_buffer(output) for name, output in outputs.items()})
+            LIBRARY.fence(HOST)
+            for i in range(ROWS):
+                self.check(y[i][0], expected(x, "softmax", 1, scale)[i, 0], ctypes.c_double)
+                if "lse" in outputs:
+                    self.check(outputs["lse"][i], want[i], ctypes.c_double)
+                if "max" in outputs:
+                    self.assertEqual(outputs["max"][i], scale * max(x[i]))
+
     def test_prepared_call_in_place(self):
         x = filled(ctypes.c_float)
         array = library.of_buffer(x)
