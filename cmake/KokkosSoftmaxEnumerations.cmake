@@ -2,7 +2,8 @@
 #
 # Operations and algorithms. The C++ headers have the table of each. This file checks that the table, the enumeration of C++
 # and the enumeration of C have the same names with the same values, and sets, for src/:
-#   KOKKOSSOFTMAX_OPERATIONS   the names of the operations
+#   KOKKOSSOFTMAX_OPERATIONS            the names of the operations
+#   KOKKOSSOFTMAX_OPERATIONS_PER_ROW    those with one number per row
 
 function(_kokkossoftmax_read result header)
   set(path "${PROJECT_SOURCE_DIR}/include/${header}")
@@ -65,5 +66,8 @@ endfunction()
 
 kokkossoftmax_check_table(KOKKOSSOFTMAX_OPERATIONS
   impl/KokkosSoftmax_Operation.hpp Operation kokkossoftmax_operation KOKKOSSOFTMAX_)
+_kokkossoftmax_read(_kokkossoftmax_text impl/KokkosSoftmax_Operation.hpp)
+string(REGEX MATCHALL "{Operation::[a-z_]+, \"[a-z_]+\", true}" KOKKOSSOFTMAX_OPERATIONS_PER_ROW "${_kokkossoftmax_text}")
+list(TRANSFORM KOKKOSSOFTMAX_OPERATIONS_PER_ROW REPLACE ".*\"([a-z_]+)\".*" "\\1")
 kokkossoftmax_check_table(_kokkossoftmax_algorithms
   KokkosSoftmax_Options.hpp Algorithm kokkossoftmax_algorithm KOKKOSSOFTMAX_ALGORITHM_)

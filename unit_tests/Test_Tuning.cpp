@@ -126,6 +126,8 @@ TEST(Tuning, CommentsAndEmptyLines) {
 TEST(Tuning, BadLines) {
   EXPECT_TRUE(refused("softmaxx float * * online{}", {"softmaxx", "operation", "log_softmax"}));
   EXPECT_TRUE(refused("softmax quad * * online{}", {"quad", "type", "float, double"}));
+  EXPECT_TRUE(refused(std::string("logsumexp half_float * * ") + schedule_text,
+                      {"half_float", "logsumexp", "write \"half\""}));
   EXPECT_TRUE(refused("softmax float 8-7 * online{}", {"8-7", "columns", "empty", "N-M"}));
   EXPECT_TRUE(refused("softmax float * 9-1 online{}", {"9-1", "rows", "empty", "N-M"}));
   EXPECT_TRUE(refused("softmax float x * online{}", {"\"x\"", "columns", "N-M"}));

@@ -55,6 +55,9 @@ struct RowProblem {
   std::int64_t max_stride = 0;
   bool lse_has_one_stride = true;
   bool max_has_one_stride = true;
+  // Whether y holds numbers of type RowValue in place of Ty. Strides are in elements of Ty even so.
+  // Only for operations with one number per row, see src/dispatch/KernelTypes.hpp.
+  bool y_holds_row_values = false;
 };
 
 /// Sorts a few elements; equal ones keep their order. (std::stable_sort allocates memory.)

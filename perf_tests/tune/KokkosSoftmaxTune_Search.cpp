@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <dispatch/Compiled.hpp>
+#include <dispatch/KernelTypes.hpp>
 #include <impl/KokkosSoftmax_Launch.hpp>
 #include <iostream>
 #include <limits>
@@ -100,6 +101,8 @@ Measurement Search::measure(const Job& job) {
 template <Operation operation, class V>
 std::vector<Job> Search::jobs_of(const Point& point) {
   std::vector<Job> jobs;
+  if (!std::is_same_v<Impl::KernelTypes<operation, V>, V>)
+    return jobs;  // tables have no lines for V
   const auto schedules = Impl::compiled_schedules<operation, Exec, V>();
   const auto rows = problem<operation, V>(point, 0);
   const int taken = Impl::choose<operation>(m_exec, rows, Options{}).variant;

@@ -8,6 +8,7 @@
 
 #include <backend/Architecture.hpp>
 #include <dispatch/Compiled.hpp>
+#include <dispatch/KernelTypes.hpp>
 #include <dispatch/Rule.hpp>
 #include <dispatch/Tuning.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
@@ -94,30 +95,37 @@ class Dispatch {
   const LaunchContext<Exec, V> m_context;
 };
 
+/// The Dispatch of a problem, for the types of its kernels.
+template <Operation operation, class Exec, class Tx, class Ty>
+auto dispatch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options) {
+  using V = KernelTypes<operation, ValueTypes<Tx, Ty>>;
+  return Dispatch<Exec, V, operation>(exec, kernel_problem<V>(problem), options);
+}
+
 template <Operation operation, class Exec, class Tx, class Ty>
 Choice choose(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options) {
-  const Dispatch<Exec, ValueTypes<Tx, Ty>, operation> dispatch(exec, problem, options);
-  const Choice choice = dispatch.choose();
-  dispatch.prepare(choice);
+  const auto call = dispatch<operation>(exec, problem, options);
+  const Choice choice = call.choose();
+  call.prepare(choice);
   return choice;
 }
 
 template <Operation operation, class Exec, class Tx, class Ty>
 void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options,
             const Choice& choice) {
-  Dispatch<Exec, ValueTypes<Tx, Ty>, operation>(exec, problem, options).launch(choice);
+  dispatch<operation>(exec, problem, options).launch(choice);
 }
 
 template <Operation operation, class Exec, class Tx, class Ty>
 void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options) {
-  const Dispatch<Exec, ValueTypes<Tx, Ty>, operation> dispatch(exec, problem, options);
-  dispatch.launch(dispatch.choose());
+  const auto call = dispatch<operation>(exec, problem, options);
+  call.launch(call.choose());
 }
 
 template <Operation operation, class Exec, class V>
 std::string describe(const Choice& choice) {
   std::ostringstream text;
-  text << kernel_variants<Exec, V, operation>[choice.variant].schedule;
+  text << kernel_variants<Exec, KernelTypes<operation, V>, operation>[choice.variant].schedule;
   if (const TuningLine* line = choice.line)
     text << " (" << line->table << ":" << line->number << ": columns " << line->columns << ", rows "
          << line->rows << ")";
@@ -129,7 +137,7 @@ std::string describe(const Choice& choice) {
 template <Operation operation, class Exec, class V>
 std::vector<Schedule> compiled_schedules() {
   std::vector<Schedule> schedules;
-  for (const auto& variant : kernel_variants<Exec, V, operation>)
+  for (const auto& variant : kernel_variants<Exec, KernelTypes<operation, V>, operation>)
     schedules.push_back(variant.schedule);
   return schedules;
 }
@@ -137,7 +145,7 @@ std::vector<Schedule> compiled_schedules() {
 template <Operation operation, class Exec, class Tx, class Ty>
 bool serves(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options,
             const Choice& choice) {
-  return Dispatch<Exec, ValueTypes<Tx, Ty>, operation>(exec, problem, options).serves(choice);
+  return dispatch<operation>(exec, problem, options).serves(choice);
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -94,6 +94,14 @@ void parse_field(Schedule& schedule, const std::string& text) {
     schedule.*schedule_fields[position - 1].value = parse_integer<int>(value);
 }
 
+/// Refuses the pairs of types that an operation has no kernels of its own for (KernelTypes.hpp).
+void check_types(Operation operation, const std::string& types) {
+  const std::size_t suffix = types.rfind("_float");
+  if (one_value_per_row(operation) && suffix != std::string::npos)
+    fail(quoted(types) + " has no kernels of " + to_string(operation) + " (they are those of " +
+         quoted(types.substr(0, suffix)) + "): write " + quoted(types.substr(0, suffix)));
+}
+
 bool is_compiled(const TuningLine& line) {
   return std::any_of(compiled().begin(), compiled().end(), [&](const Compiled& part) {
     if (part.operation != line.operation || part.types != line.types) return false;
@@ -178,11 +186,13 @@ TuningLine parse_tuning_line(const std::string& text) {
   std::string operation, types, columns, rows, schedule;
   words >> operation >> types >> columns >> rows;
   std::getline(words, schedule);
-  return {.operation = parse_enum(operation, "an operation", last_operation),
-          .types = parse_types(types),
-          .columns = parse_range(columns, "columns"),
-          .rows = parse_range(rows, "rows"),
-          .schedule = parse_schedule(schedule)};
+  TuningLine line{.operation = parse_enum(operation, "an operation", last_operation),
+                  .types = parse_types(types),
+                  .columns = parse_range(columns, "columns"),
+                  .rows = parse_range(rows, "rows"),
+                  .schedule = parse_schedule(schedule)};
+  check_types(line.operation, line.types);
+  return line;
 }
 
 std::vector<TuningLine> parse_tuning_table(std::istream& in, const std::string& name,

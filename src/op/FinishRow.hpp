@@ -10,14 +10,22 @@
 #include <op/RowMax.hpp>
 #include <op/RowOp.hpp>
 #include <row/RowArgs.hpp>
+#include <type_traits>
 
 namespace KokkosSoftmax::Impl {
 
 /// Writes the one number that an operation gives per row. This is the only place where it is
 /// written. Call it in one thread per row.
-template <class Output, class Y>
-KOKKOS_FORCEINLINE_FUNCTION void finish_row(const Output& output, Y* y) {
-  *y = static_cast<Y>(output.value);
+template <class V, class Output>
+KOKKOS_FORCEINLINE_FUNCTION void finish_row([[maybe_unused]] const RowArgs<V>& arguments,
+                                            const Output& output, typename V::Y* y) {
+  using RowValue = typename RowArgs<V>::Problem::RowValue;
+  if constexpr (!std::is_same_v<typename V::Y, RowValue>)
+    if (arguments.problem.y_holds_row_values) {
+      *reinterpret_cast<RowValue*>(y) = static_cast<RowValue>(output.value);
+      return;
+    }
+  *y = static_cast<typename V::Y>(output.value);
 }
 
 /// Writes what a call asks for per row beside the entries of y, except the maximum of operations
@@ -51,13 +59,14 @@ KOKKOS_FORCEINLINE_FUNCTION void finish_beside(const RowArgs<V>& arguments, std:
 /// Writes the output of a row whose tile is still in registers: the tile's entries, or the row's
 /// one number, in the thread for which `first` is true.
 template <RowOp Op, class Tile>
-KOKKOS_FORCEINLINE_FUNCTION void finish_tile(const Tile& tile, const typename Tile::Row& row,
+KOKKOS_FORCEINLINE_FUNCTION void finish_tile(const RowArgs<typename Op::Types>& arguments,
+                                             const Tile& tile, const typename Tile::Row& row,
                                              int thread_id, [[maybe_unused]] bool first,
                                              const typename Op::Output& output) {
   if constexpr (Op::writes_entries)
     tile.store(row, 0, thread_id, output);
   else if (first)
-    finish_row(output, row.y);
+    finish_row(arguments, output, row.y);
 }
 
 }  // namespace KokkosSoftmax::Impl

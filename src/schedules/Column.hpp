@@ -229,7 +229,7 @@ struct ColumnKernel {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k) {
       typename V::Y* y = Tiles::slots == 1 ? rows.row[0].y + k * stride : rows.row[k].y;
-      if (team.is_row(k)) finish_row(Output(all[k], arguments.empty_rows), y);
+      if (team.is_row(k)) finish_row(arguments, Output(all[k], arguments.empty_rows), y);
     }
   }
 

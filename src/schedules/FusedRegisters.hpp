@@ -38,7 +38,7 @@ struct FusedRegistersKernel {
         merge_over_team<Shape::threads, lanes, !Op::writes_entries>(member, lane, states, mine);
     if (!Op::writes_entries && member.team_rank() > 0) return;
     const Output output(all, StateTraits<State>::reference(mine), arguments.empty_rows);
-    finish_tile<Op>(share, row, thread_id, thread_id == 0, output);
+    finish_tile<Op>(arguments, share, row, thread_id, thread_id == 0, output);
     if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all, output);
   }
 

@@ -32,7 +32,7 @@ struct FusedScratchKernel {
     const auto all =
         merge_over_team<Shape::threads, lanes, !Op::writes_entries>(member, lane, states, mine);
     if constexpr (!Op::writes_entries) {
-      if (thread_id == 0) finish_row(Output(all, arguments.empty_rows), row.y);
+      if (thread_id == 0) finish_row(arguments, Output(all, arguments.empty_rows), row.y);
     } else {
       const Output output = share.store(arguments, row, 0, thread_id, all);
       if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all, output);

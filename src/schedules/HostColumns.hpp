@@ -54,7 +54,7 @@ struct HostColumnsKernel {
     }
     if constexpr (!Op::writes_entries) {
       for (int r = 0; r < rows; ++r)
-        finish_row(Output(sum[r].state(), arguments.empty_rows), row[r].y);
+        finish_row(arguments, Output(sum[r].state(), arguments.empty_rows), row[r].y);
     } else {
       for (int r = 0; r < rows; ++r) write_beside(first_row + r, sum[r].state(), max[r]);
       // Backwards: the last piece is still in the buffer, and the pieces before it may be in a

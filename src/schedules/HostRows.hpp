@@ -71,7 +71,7 @@ class HostRow {
   }
 
   void write_value(const State& row) const {
-    finish_row(Output(row, m_arguments.empty_rows), m_pointers.y);
+    finish_row(m_arguments, Output(row, m_arguments.empty_rows), m_pointers.y);
   }
 
   /// Softmax of a row of one span. Each exponential is computed once and kept until the sum is

@@ -45,7 +45,7 @@ struct OnlineKernel {
         member, lane, states, merge_over_lanes<lanes>(member, sum.state()));
 
     if constexpr (!Op::writes_entries) {
-      if (thread_id == 0) finish_row(Output(all, arguments.empty_rows), row.y);
+      if (thread_id == 0) finish_row(arguments, Output(all, arguments.empty_rows), row.y);
     } else {
       const EntryOutput<Op> output(all, arguments.empty_rows);
       const std::int64_t last =

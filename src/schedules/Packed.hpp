@@ -106,7 +106,7 @@ struct PackedKernel {
       });
       finish_beside<Op>(arguments, r, state, output);
     } else {
-      finish_row(output, y_of_row(r));
+      finish_row(arguments, output, y_of_row(r));
     }
   }
 
@@ -135,7 +135,7 @@ struct PackedKernel {
         row[j] = output(Op::keeps_exponentials ? row[j] : source.value(row[j], j));
       finish_beside<Op>(arguments, r, state, output);
     } else {
-      finish_row(output, y_of_row(r));
+      finish_row(arguments, output, y_of_row(r));
     }
   }
   KOKKOS_FORCEINLINE_FUNCTION static State reduce(const Source& source, T* row, int columns) {

@@ -43,7 +43,7 @@ struct SubgroupKernel {
       const std::int64_t r = first + k * Shape::threads;
       if (r < arguments.problem.rows) {
         const Output output(state, arguments.empty_rows);
-        finish_tile<Op>(share[k], Row(arguments, r), lane, lane == 0, output);
+        finish_tile<Op>(arguments, share[k], Row(arguments, r), lane, lane == 0, output);
         if (lane == 0) finish_beside<Op>(arguments, r, state, output);
       }
     }

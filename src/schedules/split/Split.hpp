@@ -72,7 +72,7 @@ class SplitTeam
     const Row row = share_of(this->m_arguments.row(r));
     if constexpr (!Op::writes_entries) {
       if (this->m_group.index() == 0 && m_thread_id == 0)
-        finish_row(Output(all, this->m_arguments.empty_rows), row.y);
+        finish_row(this->m_arguments, Output(all, this->m_arguments.empty_rows), row.y);
     } else {
       const EntryOutput<Op> output(all, this->m_arguments.empty_rows);
       const std::int64_t tiles = divide_up(row.end - this->begin(), RowTile::chunks);

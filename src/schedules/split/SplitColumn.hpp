@@ -152,7 +152,8 @@ class SplitColumnTeam
 
   KOKKOS_FORCEINLINE_FUNCTION void write_values(std::uint32_t panel, const Merged& all) const {
     for_each_row(panel, all, [&](std::int64_t r, const auto& state) {
-      finish_row(Output(state, this->m_arguments.empty_rows), Row(this->m_arguments, r).y);
+      finish_row(this->m_arguments, Output(state, this->m_arguments.empty_rows),
+                 Row(this->m_arguments, r).y);
     });
   }
 

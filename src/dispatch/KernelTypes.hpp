@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_DISPATCH_KERNELTYPES_HPP
+#define KOKKOSSOFTMAX_SRC_DISPATCH_KERNELTYPES_HPP
+
+/// \file
+/// Which kernels serve a pair of value types. An operation with one number per row writes nearly
+/// nothing, so that its kernels are compiled for one type of y alone, and the other is a flag.
+
+#include <Kokkos_BitManipulation.hpp>
+#include <impl/KokkosSoftmax_Operation.hpp>
+#include <impl/KokkosSoftmax_RowProblem.hpp>
+#include <impl/KokkosSoftmax_ValueTypes.hpp>
+#include <type_traits>
+
+namespace KokkosSoftmax::Impl {
+
+template <Operation operation, class V>
+struct KernelTypesOf {
+  using type = V;
+};
+template <Operation operation, class V>
+requires(one_value_per_row(operation) && have_kernels<typename V::X, typename V::X>)  //
+    struct KernelTypesOf<operation, V> {
+  using type = ValueTypes<typename V::X>;
+};
+
+/// The ValueTypes of the kernels that compute an operation for V.
+template <Operation operation, class V>
+using KernelTypes = typename KernelTypesOf<operation, V>::type;
+
+/// A problem in the form that these kernels take.
+template <class V, class Tx, class Ty>
+RowProblem<Tx, typename V::Y> kernel_problem(const RowProblem<Tx, Ty>& problem) {
+  using Y = typename V::Y;
+  if constexpr (std::is_same_v<Y, Ty>) {
+    return problem;
+  } else {
+    using Problem = RowProblem<Tx, Y>;
+    static_assert(std::is_same_v<Ty, typename Problem::RowValue> && sizeof(Ty) % sizeof(Y) == 0);
+    auto same = Kokkos::bit_cast<Problem>(problem);  // only the type of the pointer differs
+    same.y_holds_row_values = true;
+    for (OuterAxis& axis : same.outer) axis.y_stride *= sizeof(Ty) / sizeof(Y);
+    return same;
+  }
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
