@@ -18,9 +18,8 @@ KOKKOS_FORCEINLINE_FUNCTION float fast_exp2(float x) {
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void make_opaque(T& value) {
   if constexpr (std::is_same_v<T, double>) asm("" : "+d"(value));
-  if constexpr (std::is_integral_v<T> && sizeof(T) == 4) asm("" : "+r"(value));
-  if constexpr (std::is_pointer_v<T> || (std::is_integral_v<T> && sizeof(T) == 8))
-    asm("" : "+l"(value));
+  if constexpr (std::is_same_v<T, std::uint32_t>) asm("" : "+r"(value));
+  if constexpr (std::is_pointer_v<T>) asm("" : "+l"(value));
 }
 
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t upper_word(double x) {

@@ -153,7 +153,7 @@ KOKKOSSOFTMAX_HOST_FUNCTION void write_beside(const Job& job, std::int64_t first
                      lse == NumberTraits<T>::infinity ? lse - lse : lse, count);
   }
   if (job.max.data != nullptr) {
-    // +inf, or else NaN, or else the maximum: see op/RowMax.hpp
+    // +inf, or else NaN, or else the maximum: see max_or_nan in op/FinishRow.hpp
     const auto is_max = (rows.sum == rows.sum) | (rows.max == NumberTraits<T>::infinity);
     write_strided<L>(job.max.data + first * job.max.stride, job.max.stride,
                      is_max ? rows.max : rows.sum, count);

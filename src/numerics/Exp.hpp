@@ -55,22 +55,14 @@ KOKKOS_FORCEINLINE_FUNCTION T power_of_two(T rounded) {
 
 /// exp(v - reference) to an ulp or two (floats on a GPU: four), however far v is below the
 /// reference. The rounding of v - reference alone would cost a float 20 ulp at v - reference = -80.
-/// So the reference is rounded to a number of few bits, to which n * ln2_high can be added exactly;
-/// v minus that sum is then exact. Large references (>= fine_limit) are subtracted first instead:
-/// near them v - reference is exact by Sterbenz' lemma.
+/// So the reference must be a number of few bits (an integer), to which n * ln2_high can be added
+/// exactly; v minus that sum is then exact. Large references (>= fine_limit) are subtracted first
+/// instead: near them v - reference is exact by Sterbenz' lemma.
 template <class T>
 class ExpAccurate {
   using C = ExpConstants<T>;
 
  public:
-  /// The reference for entries whose maximum is `max`: one to two steps below the maximum. If the
-  /// reference were above the maximum, the term of a result just above the smallest normal number
-  /// would be below that number, where fast_exp2 returns 0.
-  KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) {
-    const T below = max - T(1.5) * C::fine_step;
-    return Kokkos::abs(max) < C::fine_limit ? (below + C::fine_round) - C::fine_round : max;
-  }
-
   /// With the reference -inf (no entries, or all entries -inf), the result for an entry -inf is 0.
   KOKKOS_FORCEINLINE_FUNCTION explicit ExpAccurate(T reference) {
     const bool fine = Kokkos::abs(reference) < C::fine_limit;

@@ -48,8 +48,6 @@ class ExpForSum {
   /// Whether the result is the reference plus the logarithm of the sum.
   static constexpr bool logarithm_joins_reference = false;
 
-  KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) { return max; }
-
   /// An infinite reference is replaced by a finite number, because inf - inf would be NaN. With the
   /// reference -inf, the result for an entry -inf is 0 (`added` adds next to nothing). With the
   /// reference +inf, the result for an entry +inf is a positive number or +inf (`added` gives NaN,

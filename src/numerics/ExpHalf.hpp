@@ -14,8 +14,6 @@ namespace KokkosSoftmax::Impl {
 template <class T>
 class ExpHalf {
  public:
-  KOKKOS_FORCEINLINE_FUNCTION static T reference(T max) { return max; }
-
   /// With the reference -inf (no entries, or all entries -inf), the result for an entry -inf is 0.
   KOKKOS_FORCEINLINE_FUNCTION explicit ExpHalf(T reference)
       : m_reference(reference == -Kokkos::Experimental::infinity_v<T> ? T(0) : reference) {}

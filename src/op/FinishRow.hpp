@@ -7,7 +7,6 @@
 
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
-#include <op/RowMax.hpp>
 #include <op/RowOp.hpp>
 #include <row/RowArgs.hpp>
 #include <type_traits>
@@ -28,31 +27,32 @@ KOKKOS_FORCEINLINE_FUNCTION void finish_row([[maybe_unused]] const RowArgs<V>& a
   *y = static_cast<typename V::Y>(output.value);
 }
 
-/// Writes what a call asks for per row beside the entries of y, except the maximum of operations
-/// that read the row for it (see RowMax.hpp). Call it in one thread per row, after the entries are
-/// written: no registers hold entries then, and the addresses take some. An operation that writes
-/// no entries has nothing beside y. `output` is one of the row's outputs. If it has the log-sum-exp
-/// and the maximum, they are taken from it, so that no more registers are kept while the entries
-/// are written.
+/// The maximum of a row, given the largest entry that isn't NaN and a sum that is NaN if an entry
+/// is NaN. The sum may also be NaN if an entry is +inf: the states of rows can't tell these apart.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T max_or_nan(T max, T sum) {
+  const bool is_max = sum == sum || max == Kokkos::Experimental::infinity_v<T>;
+  return is_max ? max : Kokkos::Experimental::quiet_NaN_v<T>;
+}
+
+/// Writes what a call asks for per row beside the entries of y: the log-sum-exp and the maximum.
+/// Call it in one thread per row, after the entries are written: no registers hold entries then,
+/// and the addresses take some. Operations that write no entries, and those without a maximum, have
+/// nothing beside y.
 template <RowOp Op, class V>
 KOKKOS_FORCEINLINE_FUNCTION void finish_beside(const RowArgs<V>& arguments, std::int64_t r,
-                                               [[maybe_unused]] const typename Op::State& state,
-                                               [[maybe_unused]] const typename Op::Output& output) {
-  if constexpr (!Op::writes_entries) {
-    return;
-  } else if constexpr (requires { output.lse(); }) {
-    // both are computed first: in separate branches they take more registers
-    if (arguments.problem.lse == nullptr && arguments.problem.max == nullptr) return;
-    const auto lse = output.lse();
-    const auto max = output.max();
-    if (arguments.problem.lse != nullptr) *arguments.lse(r) = lse;
-    if (arguments.problem.max != nullptr) write_max(arguments, r, max);
-  } else if constexpr (requires { state.value(); }) {
-    if (arguments.problem.lse == nullptr) return;
-    constexpr auto infinity = Kokkos::Experimental::infinity_v<typename V::Compute>;
-    const auto lse = state.value();
-    // NaN for a row with +inf, as in y: not all operations can tell it from a row that has NaN too
-    *arguments.lse(r) = lse == infinity ? lse - lse : lse;
+                                               [[maybe_unused]] const typename Op::State& state) {
+  if constexpr (Op::writes_entries && StateTraits<typename Op::State>::has_reference) {
+    if (!arguments.writes_beside) return;
+    if (arguments.problem.lse != nullptr) {
+      constexpr auto infinity = Kokkos::Experimental::infinity_v<typename V::Compute>;
+      const auto lse = state.value();
+      // NaN for a row with +inf, as in y: not all operations can tell it from a row that has NaN
+      // too
+      *arguments.lse(r) = lse == infinity ? lse - lse : lse;
+    }
+    if (arguments.problem.max != nullptr)
+      *arguments.max(r) = written_value(max_or_nan(state.max, state.sum), arguments.scale_is_zero);
   }
 }
 

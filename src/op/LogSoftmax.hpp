@@ -5,7 +5,6 @@
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Options.hpp>
 #include <numerics/ExpForSum.hpp>
-#include <op/RowMax.hpp>
 #include <op/RowOp.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -37,15 +36,6 @@ struct LogSoftmaxOp {
 
     /// v - max is computed first: max + log_sum would round away the digits of a small result.
     KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const { return (v - m_max) - m_log_sum; }
-
-    /// The log-sum-exp of the row; NaN if it has a NaN or +inf.
-    KOKKOS_FORCEINLINE_FUNCTION T lse() const {
-      return m_log_sum == infinity ? -infinity : m_max + m_log_sum;
-    }
-    /// The maximum of the row, see max_or_nan.
-    KOKKOS_FORCEINLINE_FUNCTION T max() const {
-      return m_log_sum == infinity ? -infinity : max_or_nan(m_max, m_log_sum);
-    }
 
    private:
     static constexpr T infinity = Kokkos::Experimental::infinity_v<T>;

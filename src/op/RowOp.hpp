@@ -27,7 +27,7 @@ namespace KokkosSoftmax::Impl {
 /// - Output: made from the row's state, maps what was kept to an entry of the output, or has the
 ///   row's one number as its member `value`. It has two constructors: (state, reference,
 ///   empty_rows) for exponentials relative to `reference`, and (state, empty_rows) for exponentials
-///   relative to the state's own reference. It can have lse() and max(), what is written beside y.
+///   relative to the state's own reference.
 template <class O>
 concept RowOp = RowState<typename O::State> &&
     requires(typename O::State state, typename O::Types::Compute v, EmptyRows empty_rows) {
@@ -54,7 +54,7 @@ class EntryOutput {
   using T = typename Op::Types::Compute;
 
   KOKKOS_FORCEINLINE_FUNCTION EntryOutput(const typename Op::State& row, EmptyRows empty_rows)
-      : m_output(row, empty_rows), m_exp(StateTraits<typename Op::State>::reference(row)) {}
+      : m_output(row, empty_rows), m_exp(reference_of_state(row)) {}
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
     if constexpr (Op::keeps_exponentials)
@@ -62,8 +62,6 @@ class EntryOutput {
     else
       return m_output(v);
   }
-
-  KOKKOS_FORCEINLINE_FUNCTION const typename Op::Output& output() const { return m_output; }
 
  private:
   typename Op::Output m_output;

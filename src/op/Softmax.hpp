@@ -2,12 +2,11 @@
 #ifndef KOKKOSSOFTMAX_SRC_OP_SOFTMAX_HPP
 #define KOKKOSSOFTMAX_SRC_OP_SOFTMAX_HPP
 
-#include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Options.hpp>
 #include <numerics/Exp.hpp>
 #include <numerics/ExpHalf.hpp>
 #include <op/RowOp.hpp>
-#include <team/TeamReduce.hpp>
+#include <team/SteppedState.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
@@ -17,7 +16,7 @@ template <class V>
 struct SoftmaxOp {
   using Types = V;
   using T = typename V::Compute;
-  using State = LogSumExpState<T>;
+  using State = SteppedState<T>;
   using Exp = std::conditional_t<sizeof(typename V::Y) < sizeof(T), ExpHalf<T>, ExpAccurate<T>>;
   static constexpr const char* name = "softmax";
   static constexpr bool keeps_exponentials = true;
@@ -27,7 +26,7 @@ struct SoftmaxOp {
   class Output {
    public:
     KOKKOS_FORCEINLINE_FUNCTION Output(const State& row, T reference, EmptyRows empty_rows)
-        : m_factor(rescale_factor(reference, row.max)) {
+        : m_factor(rescale_factor(reference, reference_of_state(row))) {
       // An empty row has the sum 0, and 1 / 0 makes its results NaN. NaN or +inf in the row has
       // made the sum NaN.
       m_factor = row.sum == T(0) && empty_rows == EmptyRows::zero ? T(0) : m_factor / row.sum;

@@ -33,6 +33,7 @@ struct RowArgs {
   X padding;  // the value of slots without an entry: -inf after scaling
   EmptyRows empty_rows;
   bool scale_is_zero;
+  bool writes_beside;          // the log-sum-exp or the maximum of each row
   std::int64_t first_row = 0;  // the first row of this launch, see TeamLaunch
 
   RowArgs(const Problem& problem_, const Options& options)
@@ -40,7 +41,8 @@ struct RowArgs {
         scale(kernel_scale(static_cast<T>(options.scale))),
         padding(scaled_padding<X>(scale)),
         empty_rows(options.empty_rows),
-        scale_is_zero(static_cast<T>(options.scale) == T(0)) {}
+        scale_is_zero(static_cast<T>(options.scale) == T(0)),
+        writes_beside(problem_.lse != nullptr || problem_.max != nullptr) {}
 
   /// The row of a team, if each team works on one row.
   template <class Member>

@@ -62,26 +62,24 @@ class ColumnTeam {
       for (int k = 0; k < rows_per_lane; ++k) all[k] = mine[k];
       return;
     }
-    const Scratch references(m_member.team_scratch(0), Shape::threads * rows);
+    const Scratch maxima(m_member.team_scratch(0), Shape::threads * rows);
     const Scratch sums(m_member.team_scratch(0), Shape::threads * rows);
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < rows_per_lane; ++k)
-      references(slot(thread(), k)) = Traits::reference(mine[k]);
+    for (int k = 0; k < rows_per_lane; ++k) maxima(slot(thread(), k)) = Traits::max(mine[k]);
     m_member.team_barrier();
-    T reference[rows_per_lane];
+    T max[rows_per_lane];
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows_per_lane; ++k) {
-      reference[k] = Traits::reference(State{});
-      for (int t = 0; t < Shape::threads; ++t)
-        reference[k] = larger(reference[k], references(slot(t, k)));
-      sums(slot(thread(), k)) = Traits::sum_relative_to(reference[k], mine[k]);
+      max[k] = Traits::max(State{});
+      for (int t = 0; t < Shape::threads; ++t) max[k] = larger(max[k], maxima(slot(t, k)));
+      sums(slot(thread(), k)) = Traits::sum_relative_to(Traits::reference_of(max[k]), mine[k]);
     }
     m_member.team_barrier();
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows_per_lane; ++k) {
       T sum = T(0);
       for (int t = 0; t < Shape::threads; ++t) sum += sums(slot(t, k));
-      all[k] = Traits::make(reference[k], sum);
+      all[k] = Traits::make(max[k], sum);
     }
   }
   static std::size_t scratch_bytes() {
@@ -94,30 +92,7 @@ class ColumnTeam {
     if (thread() != 0) return;
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows_per_lane; ++k)
-      if (is_row(k))
-        finish_beside<Op>(m_arguments, row_number(k), all[k],
-                          typename Op::Output(all[k], m_arguments.empty_rows));
-  }
-
-  /// Reads the rows for their maxima, if the launch asks for them.
-  template <class Op>
-  KOKKOS_FORCEINLINE_FUNCTION void read_max_of_rows() const {
-    if (!max_is_read<Op>(m_arguments)) return;
-    for (int k = 0; k < rows_per_lane; ++k) {
-      std::int64_t r = row_number(k);
-      make_opaque(r);  // as in max_of_columns
-      T max = max_of_columns<Source>(m_arguments, is_row(k) ? r : 0, thread(),
-                                     is_row(k) ? m_arguments.problem.columns : 0, Shape::threads);
-      if constexpr (Shape::threads > 1) {
-        const auto all_scratch = m_member.team_scratch(0);  // a copy: nothing stays allocated
-        const Scratch maxima(all_scratch, Shape::threads * rows);
-        maxima(slot(thread(), 0)) = max;
-        m_member.team_barrier();
-        for (int t = 0; t < Shape::threads; ++t) max = max_of_parts(max, maxima(slot(t, 0)));
-        m_member.team_barrier();
-      }
-      if (is_row(k) && thread() == 0) write_max(m_arguments, r, max);
-    }
+      if (is_row(k)) finish_beside<Op>(m_arguments, row_number(k), all[k]);
   }
 
  private:
@@ -164,7 +139,6 @@ struct ColumnHeldKernel {
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
     const Team team(member, arguments);
-    team.template read_max_of_rows<Op>();
     const auto rows = team.lane_rows();
     Tiles tiles;
     tiles.load(arguments, rows.row, 0, team.thread());
@@ -174,9 +148,7 @@ struct ColumnHeldKernel {
     team.merge(mine, all);
     tiles.store(
         rows.row, 0, team.thread(),
-        [&](int k) {
-          return Output(all[k], StateTraits<State>::reference(mine[k]), arguments.empty_rows);
-        },
+        [&](int k) { return Output(all[k], reference_of_state(mine[k]), arguments.empty_rows); },
         [&](int k) { return team.is_row(k); });
     team.template finish_beside_rows<Op>(all);
   }
@@ -199,7 +171,6 @@ struct ColumnKernel {
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
     const Team team(member, arguments);
-    team.template read_max_of_rows<Op>();
     const auto rows = team.lane_rows();
     const std::int64_t columns = team.is_row(0) ? arguments.problem.columns : 0;
     OnlineSum<typename Op::Exp, State> sum[Tiles::rows];

@@ -27,8 +27,6 @@ struct FusedRegistersKernel {
     constexpr int lanes = Shape::lanes;
     const int lane = lane_number<lanes>(member);
     const int thread_id = member.team_rank() * lanes + lane;
-    read_max_by_team<Exec, Op, Source, Shape::threads, lanes>(member, lane, arguments,
-                                                              arguments.row_of_team(member));
     const Row row(arguments, arguments.row_of_team(member));
     Share share;
     share.load(arguments, row, 0, thread_id);
@@ -37,9 +35,9 @@ struct FusedRegistersKernel {
     const auto all =
         merge_over_team<Shape::threads, lanes, !Op::writes_entries>(member, lane, states, mine);
     if (!Op::writes_entries && member.team_rank() > 0) return;
-    const Output output(all, StateTraits<State>::reference(mine), arguments.empty_rows);
-    finish_tile<Op>(arguments, share, row, thread_id, thread_id == 0, output);
-    if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all, output);
+    finish_tile<Op>(arguments, share, row, thread_id, thread_id == 0,
+                    Output(all, reference_of_state(mine), arguments.empty_rows));
+    if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all);
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) {

@@ -23,8 +23,6 @@ struct FusedScratchKernel {
     constexpr int lanes = Shape::lanes;
     const int lane = lane_number<lanes>(member);
     const int thread_id = member.team_rank() * lanes + lane;
-    read_max_by_team<Exec, Op, Source, Shape::threads, lanes>(member, lane, arguments,
-                                                              arguments.row_of_team(member));
     const typename Share::Row row(arguments, arguments.row_of_team(member));
     const ScratchStates<Exec, State> states(member.team_scratch(0), Shape::threads);
     Share share(member, row.columns / Shape::width);
@@ -34,8 +32,8 @@ struct FusedScratchKernel {
     if constexpr (!Op::writes_entries) {
       if (thread_id == 0) finish_row(arguments, Output(all, arguments.empty_rows), row.y);
     } else {
-      const Output output = share.store(arguments, row, 0, thread_id, all);
-      if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all, output);
+      share.store(arguments, row, 0, thread_id, all);
+      if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all);
     }
   }
 

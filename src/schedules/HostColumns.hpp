@@ -42,21 +42,18 @@ struct HostColumnsKernel {
     for (int r = 0; r < rows; ++r) row[r] = arguments.row(first_row + r);
 
     OnlineSum<Exp, typename Op::State> sum[block_rows];
-    T max[block_rows];  // only if max_is_read
-    std::fill_n(max, block_rows, -Kokkos::Experimental::infinity_v<T>);
     for (std::int64_t c = 0; c < columns; c += piece_columns) {
       const std::int64_t size = load(buffer, row, rows, c);
       for (int r = 0; r < rows; ++r) {
         const Span entries(buffer[r], size, on_host(Source(arguments)), c);
         sum[r].add(entries);
-        if (max_is_read<Op>(arguments)) max[r] = entries.max(max[r]);
       }
     }
     if constexpr (!Op::writes_entries) {
       for (int r = 0; r < rows; ++r)
         finish_row(arguments, Output(sum[r].state(), arguments.empty_rows), row[r].y);
     } else {
-      for (int r = 0; r < rows; ++r) write_beside(first_row + r, sum[r].state(), max[r]);
+      for (int r = 0; r < rows; ++r) finish_beside<Op>(arguments, first_row + r, sum[r].state());
       // Backwards: the last piece is still in the buffer, and the pieces before it may be in a
       // cache.
       const std::int64_t last = (columns - 1) / piece_columns * piece_columns;
@@ -72,12 +69,6 @@ struct HostColumnsKernel {
   }
 
  private:
-  void write_beside(std::int64_t r, const typename Op::State& state, T max) const {
-    finish_beside<Op>(arguments, r, state, Output(state, arguments.empty_rows));
-    if constexpr (reads_row_for_max<Op>)
-      if (max_is_read<Op>(arguments)) write_max(arguments, r, max_or_nan(max, state.sum));
-  }
-
   std::int64_t load(T (&buffer)[block_rows][piece_columns], const RowPointers<V>* row, int rows,
                     std::int64_t first) const {
     const std::int64_t size = std::min(piece_columns, arguments.problem.columns - first);

@@ -54,21 +54,7 @@ class HostRow {
       span(s).transform_into(m_pointers.y + s * span_size * stride, stride, output);
   }
 
-  void write_beside(const State& row) const {
-    finish_beside<Op>(m_arguments, m_number, row, Output(row, m_arguments.empty_rows));
-  }
-
-  /// Whether the maximum isn't in the state and is asked for.
-  bool max_is_asked() const { return max_is_read<Op>(m_arguments); }
-  /// The largest value of some spans; NaN is ignored.
-  T max(std::int64_t first, std::int64_t last) const {
-    T max = -Kokkos::Experimental::infinity_v<T>;
-    for (std::int64_t s = first; s < last; ++s) max = span(s).max(max);
-    return max;
-  }
-  void write_max_beside([[maybe_unused]] T max, [[maybe_unused]] const State& row) const {
-    if constexpr (reads_row_for_max<Op>) write_max(m_arguments, m_number, max_or_nan(max, row.sum));
-  }
+  void write_beside(const State& row) const { finish_beside<Op>(m_arguments, m_number, row); }
 
   void write_value(const State& row) const {
     finish_row(m_arguments, Output(row, m_arguments.empty_rows), m_pointers.y);
@@ -86,11 +72,9 @@ class HostRow {
       exponentials = beside;
     const Span entries = span(0);
     const T max = entries.max(-Kokkos::Experimental::infinity_v<T>);
-    const T reference = reference_for<Op>(max);
-    const State row =
-        StateTraits<State>::make(reference, entries.sum_into(exponentials, Exp(reference)));
+    const T reference = StateTraits<State>::reference_of(max);
+    const State row = StateTraits<State>::make(max, entries.sum_into(exponentials, Exp(reference)));
     write_beside(row);
-    if (max_is_asked()) write_max_beside(max, row);
     const Output output(row, reference, m_arguments.empty_rows);
     HostSpan<T, T, ValuesThemselves<T>>(exponentials, m_arguments.problem.columns, {})
         .transform_into(m_pointers.y, 1, output);
@@ -125,7 +109,6 @@ struct HostRowsKernel {
       }
       const auto state = row.sum(0, spans).state();
       row.write_beside(state);
-      if (row.max_is_asked()) row.write_max_beside(row.max(0, spans), state);
       row.write(0, spans, state);
     }
   }
@@ -150,11 +133,6 @@ struct HostSplitRowsKernel {
     if constexpr (!Op::writes_entries) {
       if (member.team_rank() == 0) row.write_value(all);
     } else {
-      if (row.max_is_asked()) {
-        T max = row.max(first, last);
-        member.team_reduce(MaxEntry<T>(max));
-        if (member.team_rank() == 0) row.write_max_beside(max, all);
-      }
       if (member.team_rank() == 0) row.write_beside(all);
       row.write(first, last, all);
     }

@@ -30,8 +30,6 @@ struct OnlineKernel {
     constexpr int lanes = Shape::lanes;
     const int lane = lane_number<lanes>(member);
     const int thread_id = member.team_rank() * lanes + lane;
-    read_max_by_team<Exec, Op, Source, Shape::threads, lanes>(member, lane, arguments,
-                                                              arguments.row_of_team(member));
     const Row row(arguments, arguments.row_of_team(member));
 
     OnlineSum<Exp, State> sum;
@@ -55,8 +53,7 @@ struct OnlineKernel {
         tile.load(arguments, row, first, thread_id);
         tile.store(row, first, thread_id, output);
       }
-      if (thread_id == 0)
-        finish_beside<Op>(arguments, arguments.row_of_team(member), all, output.output());
+      if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all);
     }
   }
 

@@ -50,7 +50,6 @@ struct PackedKernel {
       const int r = thread_id + k * lanes;
       if (r >= rows) continue;
       T* const row = scratch + r * columns;
-      if (max_is_read<Op>(arguments)) write_max(arguments, first + r, max_of_row(row, columns));
       if constexpr (in_registers)
         work_in_registers(row, columns, first + r);
       else
@@ -71,14 +70,6 @@ struct PackedKernel {
   /// For longer rows, the registers would suffice for too few lanes (measured on an H200).
   static constexpr bool in_registers = most_columns * sizeof(T) <= 160;
 
-  /// The maximum of a lane's row in scratch memory.
-  KOKKOS_FORCEINLINE_FUNCTION T max_of_row(const T* row, int columns) const {
-    const Source source(arguments);
-    T max = -Kokkos::Experimental::infinity_v<T>;
-    for (int j = 0; j < columns; ++j) max = max_of_parts(max, source.value(row[j], j));
-    return max;
-  }
-
   /// Works on a lane's row in registers, so that scratch memory is read and written once.
   KOKKOS_FORCEINLINE_FUNCTION void work_in_registers(T* row, int columns, std::int64_t r) const {
     const Source source(arguments);
@@ -90,21 +81,20 @@ struct PackedKernel {
       value[j] = j < columns ? source.value(row[j], j) : -Kokkos::Experimental::infinity_v<T>;
       max = larger(max, value[j]);
     });
-    const T reference = reference_for<Op>(max);
-    const T sum = sum_by(Exp(reference), [&](const auto& exp) {
+    const T sum = sum_by(Exp(StateTraits<State>::reference_of(max)), [&](const auto& exp) {
       T terms = T(0);
       for_each_slot(columns, [&](int j) {
         add_term<Op::keeps_exponentials>(terms, exp, value[j], value[j]);
       });
       return terms;
     });
-    const State state = StateTraits<State>::make(reference, sum);
+    const State state = StateTraits<State>::make(max, sum);
     const Output output(state, arguments.empty_rows);
     if constexpr (Op::writes_entries) {
       for_each_slot(columns, [&](int j) {
         if (j < columns) row[j] = output(value[j]);
       });
-      finish_beside<Op>(arguments, r, state, output);
+      finish_beside<Op>(arguments, r, state);
     } else {
       finish_row(arguments, output, y_of_row(r));
     }
@@ -133,7 +123,7 @@ struct PackedKernel {
     if constexpr (Op::writes_entries) {
       for (int j = 0; j < columns; ++j)
         row[j] = output(Op::keeps_exponentials ? row[j] : source.value(row[j], j));
-      finish_beside<Op>(arguments, r, state, output);
+      finish_beside<Op>(arguments, r, state);
     } else {
       finish_row(arguments, output, y_of_row(r));
     }
@@ -141,14 +131,13 @@ struct PackedKernel {
   KOKKOS_FORCEINLINE_FUNCTION static State reduce(const Source& source, T* row, int columns) {
     T max = -Kokkos::Experimental::infinity_v<T>;
     for (int j = 0; j < columns; ++j) max = larger(max, source.value(row[j], j));
-    const T reference = reference_for<Op>(max);
-    const T sum = sum_by(Exp(reference), [&](const auto& exp) {
+    const T sum = sum_by(Exp(StateTraits<State>::reference_of(max)), [&](const auto& exp) {
       T terms = T(0);
       for (int j = 0; j < columns; ++j)
         add_term<Op::keeps_exponentials>(terms, exp, source.value(row[j], j), row[j]);
       return terms;
     });
-    return StateTraits<State>::make(reference, sum);
+    return StateTraits<State>::make(max, sum);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION T* y_of_row(std::int64_t r) const {

@@ -55,14 +55,12 @@ class ScratchSegment {
     return sum.state();
   }
 
-  /// Writes the output of the same chunks. `all` is the state of the row. Returns an output of the
-  /// row.
-  KOKKOS_FORCEINLINE_FUNCTION Output store(const RowArgs<V>& arguments, const Row& row,
-                                           std::int64_t begin, int thread_id,
-                                           const State& all) const {
+  /// Writes the output of the same chunks. `all` is the state of the row.
+  KOKKOS_FORCEINLINE_FUNCTION void store(const RowArgs<V>& arguments, const Row& row,
+                                         std::int64_t begin, int thread_id,
+                                         const State& all) const {
     const EmptyRows empty_rows = arguments.empty_rows;
-    const Output output(all, m_reference, empty_rows);
-    m_tile.store(row, begin, thread_id, output);
+    m_tile.store(row, begin, thread_id, Output(all, m_reference, empty_rows));
     const std::int64_t end = tiles(row, begin);
     for (std::int64_t t = 1; t < end; ++t) {
       Slot slots[RowTile::items];
@@ -71,20 +69,14 @@ class ScratchSegment {
       const std::int64_t first = begin + t * RowTile::chunks;
       if constexpr (stashes_entries) {
         tile.take(Source(arguments), RowTile::columns(row, first, thread_id), slots);
-        if constexpr (Op::keeps_exponentials)
-          tile.store(row, first, thread_id, EntryOutput<Op>(all, empty_rows));
-        else
-          tile.store(row, first, thread_id, output);
-      } else if constexpr (!stashes_exponentials) {
-        tile.set_chunks(slots);
-        tile.store(row, first, thread_id, output);
+        tile.store(row, first, thread_id, EntryOutput<Op>(all, empty_rows));
       } else {
         tile.set_chunks(slots);
-        const T reference = m_references(reference_slot(t, thread_id));
+        const T reference = stashes_exponentials ? m_references(reference_slot(t, thread_id))
+                                                 : reference_of_state(all);
         tile.store(row, first, thread_id, Output(all, reference, empty_rows));
       }
     }
-    return output;
   }
 
   static std::size_t scratch_bytes(std::int64_t chunks) {

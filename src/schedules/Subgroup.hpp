@@ -27,7 +27,6 @@ struct SubgroupKernel {
     const int lane = lane_number<Shape::lanes>(member);
     const std::int64_t team = member.league_rank();
     const std::int64_t first = arguments.first_row + team * rows_per_team + member.team_rank();
-    read_max(member, lane, first);
     Share share[rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows; ++k) {
@@ -42,30 +41,14 @@ struct SubgroupKernel {
       const typename Op::State state = reduce_tile<Op, Shape::lanes>(member, share[k]);
       const std::int64_t r = first + k * Shape::threads;
       if (r < arguments.problem.rows) {
-        const Output output(state, arguments.empty_rows);
-        finish_tile<Op>(arguments, share[k], Row(arguments, r), lane, lane == 0, output);
-        if (lane == 0) finish_beside<Op>(arguments, r, state, output);
+        finish_tile<Op>(arguments, share[k], Row(arguments, r), lane, lane == 0,
+                        Output(state, arguments.empty_rows));
+        if (lane == 0) finish_beside<Op>(arguments, r, state);
       }
     }
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) { return 0; }
-
- private:
-  /// Reads the rows of a thread for their maxima, if the launch asks for them. All lanes of a warp
-  /// reduce together, also those without a row.
-  KOKKOS_FORCEINLINE_FUNCTION void read_max(const Member& member, int lane,
-                                            std::int64_t first) const {
-    if (!max_is_read<Op>(arguments)) return;
-    for (int k = 0; k < Shape::rows_per_thread; ++k) {
-      const std::int64_t r = first + k * Shape::threads;
-      const bool is_row = r < arguments.problem.rows;
-      const auto max = max_of_parts_over_lanes<Shape::lanes>(
-          member, max_of_columns<Source>(arguments, is_row ? r : 0, lane,
-                                         is_row ? arguments.problem.columns : 0, Shape::lanes));
-      if (is_row && lane == 0) write_max(arguments, r, max);
-    }
-  }
 };
 
 }  // namespace KokkosSoftmax::Impl

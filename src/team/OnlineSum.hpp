@@ -9,11 +9,11 @@ namespace KokkosSoftmax::Impl {
 
 /// A state to which tiles are added one after another.
 ///
-/// Each term is exp(v - reference). The reference stays the same until an entry exceeds it by more
-/// than slack(). So each multiplication of the sum makes it, and all earlier rounding errors in it,
-/// smaller by a factor of at least exp(slack()), and a row whose maximum rises slowly is as
-/// accurate as any other. A reference that followed each new maximum would add a rounding error per
-/// tile.
+/// Each term is exp(v - reference). A reference that followed each new maximum would add a rounding
+/// error per tile. So the reference either moves in steps with the maximum (StateTraits), or it
+/// stays the same until an entry exceeds it by more than slack(). Each multiplication of the sum
+/// then makes it, and all earlier rounding errors in it, smaller by a factor, and a row whose
+/// maximum rises slowly is as accurate as any other.
 template <class Exp, RowState State>
 class OnlineSum {
   using Traits = StateTraits<State>;
@@ -29,7 +29,7 @@ class OnlineSum {
 
   /// An entry or a reference that no entry so far exceeds by more than slack().
   KOKKOS_FORCEINLINE_FUNCTION T max() const {
-    if constexpr (needs_max)
+    if constexpr (keeps_max)
       return m_max;
     else
       return m_reference;
@@ -37,12 +37,15 @@ class OnlineSum {
 
   /// Prepares for entries of up to `max`, which must not be less than max().
   KOKKOS_FORCEINLINE_FUNCTION void raise_to([[maybe_unused]] T max) {
-    if constexpr (Traits::has_reference) {
-      if constexpr (needs_max) m_max = max;
+    if constexpr (Traits::moves_in_steps) {
+      const T to = Traits::reference_of(max);
+      if (to != reference()) m_sum.multiply(rescale_factor(reference(), to));
+      m_max = max;
+    } else if constexpr (Traits::has_reference) {
+      if constexpr (keeps_max) m_max = max;
       if (max > m_reference + slack()) {
-        const T reference = Exp::reference(max);
-        m_sum.multiply(rescale_factor(m_reference, reference));
-        m_reference = reference;
+        m_sum.multiply(rescale_factor(m_reference, max));
+        m_reference = max;
       }
     }
   }
@@ -50,26 +53,35 @@ class OnlineSum {
   /// Adds a tile for whose entries raise_to() has prepared.
   template <bool keep, class Tile>
   KOKKOS_FORCEINLINE_FUNCTION void add_below(Tile& tile) {
-    m_sum.add(tile.template sum<keep>(Exp(m_reference)));
+    m_sum.add(tile.template sum<keep>(Exp(reference())));
   }
 
   /// Adds `term`, a sum of exponentials exp(v - reference()).
   KOKKOS_FORCEINLINE_FUNCTION void add_term(T term) { m_sum.add(term); }
 
   /// The reference of the terms of the last tile.
-  KOKKOS_FORCEINLINE_FUNCTION T reference() const { return m_reference; }
+  KOKKOS_FORCEINLINE_FUNCTION T reference() const {
+    if constexpr (Traits::moves_in_steps)
+      return Traits::reference_of(m_max);
+    else
+      return m_reference;
+  }
 
   KOKKOS_FORCEINLINE_FUNCTION State state() const {
-    if constexpr (needs_max)
+    if constexpr (Traits::moves_in_steps)
+      return Traits::make(m_max, m_sum.value());
+    else if constexpr (keeps_max)
       return Traits::make(m_max, sum_relative_to_max());
     else
       return Traits::make(m_reference, m_sum.value());
   }
 
  private:
-  /// Whether the output is computed from the largest entry itself. That is so for log_softmax,
-  /// whose results near 0 would lose digits otherwise.
-  static constexpr bool needs_max = requires { requires !Exp::logarithm_joins_reference; };
+  /// Whether the largest entry is kept. The output of log_softmax is computed from it: results near
+  /// 0 would lose digits otherwise.
+  static constexpr bool keeps_max = Traits::moves_in_steps || requires {
+    requires !Exp::logarithm_joins_reference;
+  };
 
   /// The sum has the term exp(max - max) = 1, so that it is less than 1 only because of rounding.
   KOKKOS_FORCEINLINE_FUNCTION T sum_relative_to_max() const {
@@ -86,7 +98,7 @@ class OnlineSum {
       return T(1);
   }
 
-  T m_max = -Kokkos::Experimental::infinity_v<T>;  // only if needs_max
+  T m_max = -Kokkos::Experimental::infinity_v<T>;  // only if keeps_max
   T m_reference = Traits::has_reference ? -Kokkos::Experimental::infinity_v<T> : T(0);
   CompensatedSum<T> m_sum;
 };

@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_TEAM_ROWSTATE_HPP
 
 /// \file
-/// What a row is reduced to, as the reductions see it: a sum, and the reference to which its terms
-/// are relative if they have one.
+/// What a row is reduced to, as the reductions see it: the largest entry, and a sum whose terms are
+/// relative to a reference near it. Sums without exponentials have neither.
 
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <concepts>
@@ -22,29 +22,37 @@ KOKKOS_FORCEINLINE_FUNCTION T rescale_factor(T from, T to) {
 /// How the states of type S are taken apart and made. A specialization has
 ///
 /// - Value: float or double
-/// - has_reference: whether the terms are relative to a reference. Otherwise the reference is 0
-///   everywhere.
-/// - reference(state)
+/// - has_reference: whether the terms are relative to a reference. Otherwise `max` and the
+/// reference
+///   are 0 everywhere.
+/// - moves_in_steps: whether reference_of has few values, so that a reference that follows the
+///   maximum of a row seldom moves
+/// - reference_of(max): the reference of a state with this maximum; monotone
+/// - max(state)
 /// - sum_relative_to(reference, state): the sum, rescaled if the state has another reference
-/// - make(reference, sum)
+/// - make(max, sum)
 template <class S>
 struct StateTraits;
+
+/// The reference of the terms of a state.
+template <class S>
+KOKKOS_FORCEINLINE_FUNCTION auto reference_of_state(const S& state) {
+  return StateTraits<S>::reference_of(StateTraits<S>::max(state));
+}
 
 template <class T>
 struct StateTraits<LogSumExpState<T>> {
   using Value = T;
   static constexpr bool has_reference = true;
+  static constexpr bool moves_in_steps = false;
 
-  KOKKOS_FORCEINLINE_FUNCTION static T reference(const LogSumExpState<T>& state) {
-    return state.max;
-  }
+  KOKKOS_FORCEINLINE_FUNCTION static T reference_of(T max) { return max; }
+  KOKKOS_FORCEINLINE_FUNCTION static T max(const LogSumExpState<T>& state) { return state.max; }
   KOKKOS_FORCEINLINE_FUNCTION static T sum_relative_to(T reference,
                                                        const LogSumExpState<T>& state) {
     return state.sum * rescale_factor(state.max, reference);
   }
-  KOKKOS_FORCEINLINE_FUNCTION static LogSumExpState<T> make(T reference, T sum) {
-    return {reference, sum};
-  }
+  KOKKOS_FORCEINLINE_FUNCTION static LogSumExpState<T> make(T max, T sum) { return {max, sum}; }
 };
 
 /// A state: the neutral one if default-constructed. `merge` adds the entries of another state.
@@ -56,7 +64,9 @@ concept RowState = std::default_initializable<S> && std::is_trivially_copyable_v
                    requires(S state, typename StateTraits<S>::Value value) {
   state.merge(state);
   { StateTraits<S>::has_reference } -> std::convertible_to<bool>;
-  { StateTraits<S>::reference(state) } -> std::same_as<decltype(value)>;
+  { StateTraits<S>::moves_in_steps } -> std::convertible_to<bool>;
+  { StateTraits<S>::reference_of(value) } -> std::same_as<decltype(value)>;
+  { StateTraits<S>::max(state) } -> std::same_as<decltype(value)>;
   { StateTraits<S>::sum_relative_to(value, state) } -> std::same_as<decltype(value)>;
   { StateTraits<S>::make(value, value) } -> std::same_as<S>;
 };

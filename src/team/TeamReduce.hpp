@@ -11,15 +11,16 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Merges the lanes' states: first finds the largest reference, then adds all sums relative to it.
+/// Merges the lanes' states: first finds the largest entry, then adds all sums relative to its
+/// reference.
 /// Merging pair by pair would take exponentials at every step.
 template <int lanes, RowState State, class Member>
 KOKKOS_FORCEINLINE_FUNCTION State merge_over_lanes(const Member& member, const State& mine) {
   using Traits = StateTraits<State>;
-  auto reference = Traits::reference(mine);
-  if constexpr (Traits::has_reference) reference = max_over_lanes<lanes>(member, reference);
-  return Traits::make(reference,
-                      sum_over_lanes<lanes>(member, Traits::sum_relative_to(reference, mine)));
+  auto max = Traits::max(mine);
+  if constexpr (Traits::has_reference) max = max_over_lanes<lanes>(member, max);
+  const auto sum = Traits::sum_relative_to(Traits::reference_of(max), mine);
+  return Traits::make(max, sum_over_lanes<lanes>(member, sum));
 }
 
 /// States in level-0 scratch memory.

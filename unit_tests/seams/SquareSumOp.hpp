@@ -51,8 +51,10 @@ struct KokkosSoftmax::Impl::StateTraits<KokkosSoftmax::Test::PlainSum<T>> {
   using State = KokkosSoftmax::Test::PlainSum<T>;
   using Value = T;
   static constexpr bool has_reference = false;
+  static constexpr bool moves_in_steps = false;
 
-  KOKKOS_FUNCTION static T reference(const State&) { return 0; }
+  KOKKOS_FUNCTION static T reference_of(T) { return 0; }
+  KOKKOS_FUNCTION static T max(const State&) { return 0; }
   KOKKOS_FUNCTION static T sum_relative_to(T, const State& state) { return state.sum; }
   KOKKOS_FUNCTION static State make(T, T sum) { return {sum}; }
 };

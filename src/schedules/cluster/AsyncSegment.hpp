@@ -67,16 +67,28 @@ class AsyncSegment {
     return sum.state();
   }
 
-  /// Writes the output of the same chunks. `all` is the state of the row. Returns an output of the
-  /// row.
-  KOKKOS_FORCEINLINE_FUNCTION Output store(const RowArgs<V>& arguments, const Row& row,
-                                           std::int64_t begin, int thread_id,
-                                           const State& all) const {
+  /// Writes the output of the same chunks. `all` is the state of the row.
+  KOKKOS_FORCEINLINE_FUNCTION void store(const RowArgs<V>& arguments, const Row& row,
+                                         std::int64_t begin, int thread_id,
+                                         const State& all) const {
     const EmptyRows empty_rows = arguments.empty_rows;
-    const Output output(all, m_tile_reference, empty_rows);
-    m_tile.store(row, begin, thread_id, output);
-    store_staged(arguments, row, begin, thread_id, all, output);
-    return output;
+    m_tile.store(row, begin, thread_id, Output(all, m_tile_reference, empty_rows));
+    const int end = staged_of(row, begin, thread_id);
+    const std::int64_t first = begin + RowTile::chunks;
+    if constexpr (stages_exponentials) {
+      const Output output(all, m_staged_reference, empty_rows);
+      for (int p = 0; p < end; p += SubTile::chunks)
+        exponentials_at(p + thread_id, end - p).store(row, first + p, thread_id, output);
+    } else {
+      if constexpr (stages_pairs)
+        if (row.wide_stores)
+          return store_pairs(arguments, row.y_chunk(first + thread_id), pairs_of(thread_id, end),
+                             all);
+      const EntryOutput<Op> output(all, empty_rows);
+      for (int p = 0; p < end; p += SubTile::chunks)
+        entries_at(arguments, row, begin, p, thread_id, end)
+            .store(row, first + p, thread_id, output);
+    }
   }
 
   static std::size_t scratch_bytes(std::int64_t chunks) {
@@ -91,35 +103,6 @@ class AsyncSegment {
   }
 
  private:
-  /// Writes the output of the chunks in scratch memory. `of_tile` is the output of the tile.
-  KOKKOS_FORCEINLINE_FUNCTION void store_staged(const RowArgs<V>& arguments, const Row& row,
-                                                std::int64_t begin, int thread_id, const State& all,
-                                                [[maybe_unused]] const Output& of_tile) const {
-    const EmptyRows empty_rows = arguments.empty_rows;
-    const int end = staged_of(row, begin, thread_id);
-    const std::int64_t first = begin + RowTile::chunks;
-    if constexpr (stages_exponentials) {
-      const Output output(all, m_staged_reference, empty_rows);
-      for (int p = 0; p < end; p += SubTile::chunks)
-        exponentials_at(p + thread_id, end - p).store(row, first + p, thread_id, output);
-    } else {
-      const auto output = [&] {
-        if constexpr (Op::keeps_exponentials)
-          return EntryOutput<Op>(all, empty_rows);
-        else
-          return of_tile;
-      };
-      if constexpr (stages_pairs)
-        if (row.wide_stores)
-          return store_pairs(arguments, row.y_chunk(first + thread_id), pairs_of(thread_id, end),
-                             all, output);
-      const auto of_entry = output();
-      for (int p = 0; p < end; p += SubTile::chunks)
-        entries_at(arguments, row, begin, p, thread_id, end)
-            .store(row, first + p, thread_id, of_entry);
-    }
-  }
-
   static constexpr bool stages_exponentials =
       sizeof(typename V::X) == sizeof(T) && Op::keeps_exponentials;
   static constexpr bool stages_pairs = sizeof(typename V::X) == 2 && Source::value_is_scaled_raw;
@@ -191,18 +174,17 @@ class AsyncSegment {
     sum.add_term(pairs.sum([&](T entry) { return exp(factor * entry); }));
   }
 
-  template <class Pairs, class MakeOutput>
+  template <class Pairs>
   KOKKOS_FORCEINLINE_FUNCTION static void store_pairs(const RowArgs<V>& arguments, typename V::Y* y,
-                                                      const Pairs& pairs, const State& all,
-                                                      const MakeOutput& make_output) {
+                                                      const Pairs& pairs, const State& all) {
     const T factor = Source(arguments).factor();
     if constexpr (gives_halfs && Op::keeps_exponentials)
-      if (ExpHalfFused<T>::serves(StateTraits<State>::reference(all))) {
-        ExpHalfFused<T> exp(factor, StateTraits<State>::reference(all));
+      if (ExpHalfFused<T>::serves(reference_of_state(all))) {
+        ExpHalfFused<T> exp(factor, reference_of_state(all));
         exp.multiply(Output(all, arguments.empty_rows).factor());
         return pairs.store(y, exp);
       }
-    const auto output = make_output();
+    const EntryOutput<Op> output(all, arguments.empty_rows);
     pairs.store(y, [&](T entry) { return output(factor * entry); });
   }
 

@@ -36,7 +36,6 @@ struct ClusterKernel {
     const int lane = lane_number<lanes>(member);
     const int thread_id = member.team_rank() * lanes + lane;
     const States of_threads(member.team_scratch(0), Shape::threads);
-    read_max(member, lane, of_threads);
     Exchange& exchange = *static_cast<Exchange*>(
         member.team_scratch(0).get_shmem_aligned(sizeof(Exchange), alignof(Exchange)));
     if (thread_id == 0) exchange.init();
@@ -48,9 +47,9 @@ struct ClusterKernel {
         merge_over_lanes<lanes>(member, share.load(arguments, row, begin, thread_id));
     const State team = merge_over_team<Shape::threads, lanes>(member, lane, of_threads, mine);
     const State all = merge_over_cluster(member, lane, exchange, team);
-    const auto output = share.store(arguments, row, begin, thread_id, all);
+    share.store(arguments, row, begin, thread_id, all);
     if (member.rank_in_cluster() == 0 && thread_id == 0)
-      finish_beside<Op>(arguments, arguments.row_of_team(member), all, output);
+      finish_beside<Op>(arguments, arguments.row_of_team(member), all);
   }
 
   static std::size_t scratch_bytes(std::int64_t chunks) {
@@ -63,28 +62,6 @@ struct ClusterKernel {
   }
 
  private:
-  /// Reads the row for its maximum, if the launch asks for it. The first team reads the maxima of
-  /// all teams from their scratch memory.
-  KOKKOS_FORCEINLINE_FUNCTION void read_max(const ClusterMember& member, int lane,
-                                            const States& of_threads) const {
-    if (!max_is_read<Op>(arguments)) return;
-    T* const scratch = reinterpret_cast<T*>(of_threads.data());
-    const int teams = member.cluster_size();
-    const int thread_id = member.team_rank() * Shape::lanes + lane;
-    const std::int64_t r = arguments.row_of_team(member);
-    T max = max_of_parts_over_team<Shape::threads, Shape::lanes>(
-        member, lane, scratch,
-        max_of_columns<Source>(arguments, r, member.rank_in_cluster() * team_lanes + thread_id,
-                               arguments.problem.columns, teams * team_lanes));
-    if (thread_id == 0) *scratch = max;
-    member.cluster_barrier();
-    if (member.rank_in_cluster() == 0 && thread_id == 0) {
-      for (int t = 1; t < teams; ++t) max = max_of_parts(max, *member.of_team(t, scratch));
-      write_max(arguments, r, max);
-    }
-    member.cluster_barrier();  // a team must not end before the others have read its scratch memory
-  }
-
   KOKKOS_FORCEINLINE_FUNCTION Row share_of(std::int64_t r, std::int64_t begin) const {
     Row row(arguments, r);
     const std::int64_t end = begin + chunks_per_team;

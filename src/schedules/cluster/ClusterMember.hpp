@@ -46,15 +46,6 @@ class ClusterMember {
 #endif
   }
 
-  /// A barrier of all threads of the cluster, after which each sees what all have written. Not
-  /// between `arrive` and `wait`. The threads of a warp may come one after another.
-  KOKKOS_FORCEINLINE_FUNCTION void cluster_barrier() const {
-#if defined(__CUDA_ARCH__)
-    asm volatile("barrier.cluster.arrive.release;" ::: "memory");
-    asm volatile("barrier.cluster.wait.acquire;" ::: "memory");
-#endif
-  }
-
   /// The address in the shared memory of team number `rank` of the cluster that corresponds to
   /// `mine` in the shared memory of this team.
   template <class T>

@@ -105,21 +105,21 @@ class PanelStates {
     }
   }
 
-  /// Determines the largest reference first, like merge_over_lanes. If the records were merged one
+  /// Determines the largest entry first, like merge_over_lanes. If the records were merged one
   /// by one, and each record's maximum were slightly larger than the one before, the rounding
   /// errors of many similar exponentials would add up.
   template <int count>
   KOKKOS_FORCEINLINE_FUNCTION static void merge(State& state,
                                                 const RoundRecord<State> (&record)[count]) {
     using Traits = StateTraits<State>;
-    auto reference = Traits::reference(state);
+    auto max = Traits::max(state);
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < count; ++k)
-      reference = larger(reference, Traits::reference(record[k].state));
+    for (int k = 0; k < count; ++k) max = larger(max, Traits::max(record[k].state));
+    const auto reference = Traits::reference_of(max);
     auto sum = Traits::sum_relative_to(reference, state);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < count; ++k) sum += Traits::sum_relative_to(reference, record[k].state);
-    state = Traits::make(reference, sum);
+    state = Traits::make(max, sum);
   }
 
   /// Merges the first `count` states of each row into the row's first state, in a tree with one

@@ -70,35 +70,6 @@ struct TaggedRecord {
   }
 };
 
-/// A number that a team publishes in addition to its record, in words with tags like those of a
-/// record.
-template <class T, int stride>
-struct TaggedNumber {
-  static constexpr int words = sizeof(T) / sizeof(std::uint32_t);
-  struct Halves {
-    std::uint32_t half[words];
-  };
-
-  KOKKOS_FORCEINLINE_FUNCTION static void publish(std::uint64_t* to, std::uint32_t tag, T number) {
-    const auto halves = Kokkos::bit_cast<Halves>(number);
-    for (int w = 0; w < words; ++w)
-      store_relaxed(to + w * stride, std::uint64_t(tag) << 32 | halves.half[w]);
-  }
-
-  /// Waits until it is there.
-  KOKKOS_FORCEINLINE_FUNCTION static T wait_for(const std::uint64_t* from, std::uint32_t tag) {
-    Halves halves;
-    for (int w = 0; w < words; ++w)
-      for (;;) {
-        const std::uint64_t word = load_relaxed(from + w * stride);
-        halves.half[w] = static_cast<std::uint32_t>(word);
-        if (static_cast<std::uint32_t>(word >> 32) == tag) break;
-        before_next_poll();
-      }
-    return Kokkos::bit_cast<T>(halves);
-  }
-};
-
 }  // namespace KokkosSoftmax::Impl
 
 #endif

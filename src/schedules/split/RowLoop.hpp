@@ -16,9 +16,6 @@ namespace KokkosSoftmax::Impl {
 /// `Team` derives from this class and has
 ///   Contribution sum(row)   what the lane contributes to the state of the row, see RowStates
 ///   void write(row, all)    writes the segment's output, given the merged states of all teams
-///   void publish_max(row, round), void write_max_of_group(row, round)
-///                           the maximum of the row beside y, if the launch asks for it; the first
-///                           before the sum, the second after the round is gathered
 /// `Team` has its own versions of the constants below if these values don't apply to it.
 template <class Team, class V, class Group>
 class RowLoop {
@@ -80,7 +77,6 @@ class RowLoop {
     std::uint32_t next = m_group.own_row(1);
     std::uint32_t after = m_group.own_row(2);
     if (there(next)) sum_and_publish(next, 1, m_group.claim_row(own_rows));
-    team().write_max_of_group(row, 0);
     team().write(row, all);
     for (std::uint32_t round = 1; there(next); ++round) {
       row = next;
@@ -90,7 +86,6 @@ class RowLoop {
                             : m_group.poll(round);
       const auto gathered = m_group.gather(round, seen);
       after = gathered.row;
-      team().write_max_of_group(row, round);
       team().write(row, gathered.all);
     }
   }
@@ -106,7 +101,6 @@ class RowLoop {
       const bool next_is_own = k + 1 < own;
       sum_and_publish(row, round, next_is_own ? 0u : m_group.claim_row(own));
       const auto gathered = m_group.gather(round, m_group.poll(round));
-      team().write_max_of_group(row, round);
       team().write(row, gathered.all);
       row = next_is_own ? m_group.own_row(k + 1) : gathered.row;
     }
@@ -128,7 +122,6 @@ class RowLoop {
                                                                      std::uint32_t round,
                                                                      std::uint32_t claimed,
                                                                      std::uint32_t poll_round = 0) {
-    team().publish_max(row, round);
     const typename Group::Contribution mine = team().sum(row);
     typename Group::Polled seen;
     if (poll_round != 0) seen = m_group.poll(poll_round);

@@ -82,40 +82,14 @@ class SplitTeam
         tile.load(this->m_arguments, row, first, m_thread_id);
         tile.store(row, first, m_thread_id, output);
       }
-      finish_beside_once(r, all, output.output());
+      finish_beside_once(r, all);
     }
   }
 
   /// In one thread of the group.
-  KOKKOS_FORCEINLINE_FUNCTION void finish_beside_once(std::uint32_t r, const State& all,
-                                                      const Output& output) const {
+  KOKKOS_FORCEINLINE_FUNCTION void finish_beside_once(std::uint32_t r, const State& all) const {
     if (this->m_group.index() == 0 && m_thread_id == 0)
-      finish_beside<Op>(this->m_arguments, r, all, output);
-  }
-
-  /// Reads this team's part of the row, which needn't be its segment.
-  KOKKOS_FORCEINLINE_FUNCTION void publish_max(std::uint32_t r, std::uint32_t round) const {
-    if (!max_is_read<Op>(this->m_arguments)) return;
-    constexpr int team_lanes = Shape::threads * Shape::lanes;
-    const T max = max_over_team(max_of_columns<Source>(
-        this->m_arguments, r, this->m_group.index() * team_lanes + m_thread_id,
-        this->m_arguments.problem.columns, this->m_group.members() * team_lanes));
-    if (m_thread_id == 0) this->m_group.publish_number(round, 0, max);
-  }
-
-  /// The group's first team merges what all teams have published.
-  KOKKOS_FORCEINLINE_FUNCTION void write_max_of_group(std::uint32_t r, std::uint32_t round) const {
-    if (!max_is_read<Op>(this->m_arguments) || this->m_group.index() != 0) return;
-    T part = -Kokkos::Experimental::infinity_v<T>;
-    for (int t = m_thread_id; t < this->m_group.members(); t += Shape::threads * Shape::lanes)
-      part = max_of_parts(part, this->m_group.template number_of<T>(round, t, 0));
-    const T max = max_over_team(part);
-    if (m_thread_id == 0) write_max(this->m_arguments, r, max);
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION T max_over_team(T part) const {
-    return max_of_parts_over_team<Shape::threads, Shape::lanes>(
-        this->m_member, this->m_lane, reinterpret_cast<T*>(this->m_group.states().data()), part);
+      finish_beside<Op>(this->m_arguments, r, all);
   }
 
   int m_thread_id;
@@ -145,25 +119,21 @@ class SplitHeldTeam : public SplitTeam<Exec, Op, Source, Shape> {
     load_and_publish(row, 0, 0u);
     State all;
     std::uint32_t next = this->m_group.own_row(1);
-    std::uint32_t round = 1;
     switch (this->m_group.join_group(0, all)) {
       case Group::Outcome::left_out:
         break;
       case Group::Outcome::complete:
-        for (; this->there(next); ++round) {
+        for (std::uint32_t round = 1; this->there(next); ++round) {
           store(row, all);
-          this->write_max_of_group(row, round - 1);
           row = next;
           load_and_publish(row, round, this->m_group.claim_row(own_rows));
           const auto gathered = this->m_group.gather(round, this->m_group.poll(round));
           all = gathered.all;
           next = gathered.row;
         }
-        if (!max_is_read<Op>(this->m_arguments)) this->m_group.leave();  // overlaps with stores
+        this->m_group.leave();  // overlaps with the last stores
         store(row, all);
-        if (!max_is_read<Op>(this->m_arguments)) return;
-        this->write_max_of_group(row, round - 1);  // no registers hold entries here
-        break;
+        return;
       case Group::Outcome::closed:
         this->run_closed(own_rows);
     }
@@ -186,15 +156,13 @@ class SplitHeldTeam : public SplitTeam<Exec, Op, Source, Shape> {
 
   KOKKOS_FORCEINLINE_FUNCTION void load_and_publish(std::uint32_t r, std::uint32_t round,
                                                     std::uint32_t claimed) {
-    this->publish_max(r, round);
     const State mine = m_held.load(this->m_arguments, share(r), this->begin(), this->m_thread_id);
     this->m_group.publish(round, merge_over_lanes<Shape::lanes>(this->m_member, mine), claimed);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void store(std::uint32_t r, const State& all) const {
-    const auto output =
-        m_held.store(this->m_arguments, share(r), this->begin(), this->m_thread_id, all);
-    this->finish_beside_once(r, all, output);
+    m_held.store(this->m_arguments, share(r), this->begin(), this->m_thread_id, all);
+    this->finish_beside_once(r, all);
   }
 
   Held m_held;
@@ -222,7 +190,6 @@ class SplitOnceTeam : public SplitTeam<Exec, Op, Source, Shape> {
 
   KOKKOS_FORCEINLINE_FUNCTION void run() {
     const std::uint32_t r = this->m_group.own_row(0);
-    this->publish_max(r, 0);
     const auto row = this->share_of(this->m_arguments.row_of_one_axis(r));
     RowTile tile;
     tile.load(this->m_arguments, row, this->begin(), this->m_thread_id);
@@ -231,15 +198,12 @@ class SplitOnceTeam : public SplitTeam<Exec, Op, Source, Shape> {
     State all;
     const auto outcome = this->m_group.join_group(0, all);
     if (outcome == Group::Outcome::closed) this->run_closed(1);
-    const bool leaves_early = !max_is_read<Op>(this->m_arguments);
-    if (leaves_early) this->m_group.leave();
+    this->m_group.leave();
     if (outcome == Group::Outcome::complete) {
-      const Output output(all, StateTraits<State>::reference(mine), this->m_arguments.empty_rows);
-      tile.store(row, this->begin(), this->m_thread_id, output);
-      this->finish_beside_once(r, all, output);
-      this->write_max_of_group(r, 0);  // no registers hold entries here
+      tile.store(row, this->begin(), this->m_thread_id,
+                 Output(all, reference_of_state(mine), this->m_arguments.empty_rows));
+      this->finish_beside_once(r, all);
     }
-    if (!leaves_early) this->m_group.leave();
   }
 
   static std::int64_t most_chunks(std::size_t /*scratch*/) { return RowTile::chunks; }

@@ -171,66 +171,8 @@ class SplitColumnTeam
                       Entry(all(this->m_group.states().row(k)), this->m_arguments.empty_rows));
     }
     for_each_row(panel, all, [&](std::int64_t r, const auto& state) {
-      finish_beside<Op>(this->m_arguments, r, state, Output(state, this->m_arguments.empty_rows));
+      finish_beside<Op>(this->m_arguments, r, state);
     });
-  }
-
-  /// Reads this team's part of each row of the panel, which needn't be its segment.
-  KOKKOS_FORCEINLINE_FUNCTION void publish_max(std::uint32_t panel, std::uint32_t round) const {
-    if (!max_is_read<Op>(this->m_arguments)) return;
-    const auto& states = this->m_group.states();
-    const int rows = this->m_plan.panel.rows;
-    const int lanes_per_row = this->m_plan.panel.lanes_per_row;
-    T* const scratch = reinterpret_cast<T*>(states.data());
-    this->m_group.store_arrival(round);
-    this->m_member.team_barrier();
-    for (int k = 0; k < slots; ++k) {
-      const std::int64_t r = row_of_slot(panel, k);
-      const bool there = is_row(r, k);
-      scratch[states.lane_in_row(k) * rows + states.row(k)] = max_of_columns<Source>(
-          this->m_arguments, there ? r : 0,
-          this->m_group.index() * lanes_per_row + states.lane_in_row(k),
-          there ? this->m_arguments.problem.columns : 0, this->m_group.members() * lanes_per_row);
-    }
-    this->m_member.team_barrier();
-    if (thread_id() < rows)
-      this->m_group.publish_number(round, thread_id(),
-                                   max_of_row(scratch, thread_id(), lanes_per_row));
-    this->m_member.team_barrier();
-  }
-
-  /// The group's first team merges what all teams have published. The lanes are assigned to the
-  /// rows in turn.
-  KOKKOS_FORCEINLINE_FUNCTION void write_max_of_group(std::uint32_t panel,
-                                                      std::uint32_t round) const {
-    if (!max_is_read<Op>(this->m_arguments) || this->m_group.index() != 0) return;
-    const int rows = this->m_plan.panel.rows;
-    const int lanes_per_row = Shape::threads * Shape::lanes / rows;
-    T* const scratch = reinterpret_cast<T*>(this->m_group.states().data());
-    T part = -Kokkos::Experimental::infinity_v<T>;
-    if (thread_id() / rows < lanes_per_row)
-      for (int t = thread_id() / rows; t < this->m_group.members(); t += lanes_per_row)
-        part =
-            max_of_parts(part, this->m_group.template number_of<T>(round, t, thread_id() % rows));
-    this->m_member.team_barrier();
-    scratch[thread_id()] = part;
-    this->m_member.team_barrier();
-    const std::int64_t r = std::int64_t(panel) * rows + thread_id();
-    if (thread_id() < rows && r < this->m_arguments.problem.rows)
-      write_max(this->m_arguments, r, max_of_row(scratch, thread_id(), lanes_per_row));
-    this->m_member.team_barrier();
-  }
-
-  /// The maximum of the parts of a row, which are `rows` apart.
-  KOKKOS_FORCEINLINE_FUNCTION T max_of_row(const T* scratch, int row, int parts) const {
-    T max = scratch[row];
-    for (int p = 1; p < parts; ++p)
-      max = max_of_parts(max, scratch[p * this->m_plan.panel.rows + row]);
-    return max;
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION int thread_id() const {
-    return this->m_member.team_rank() * Shape::lanes + this->m_lane;
   }
 };
 

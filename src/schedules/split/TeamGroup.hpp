@@ -71,30 +71,12 @@ class TeamGroup {
   /// `round`, together with the row that claim_row returned.
   KOKKOS_FORCEINLINE_FUNCTION void publish(std::uint32_t round, const Contribution& mine,
                                            std::uint32_t claimed_row) {
-    store_arrival(round);
+    if (most_rows > 1 && round == 0 && is_first()) m_words(arrival_word) = m_arrival;
     m_states.contribute(round, mine, [&](int row, const State& merged) {
-      if (may_publish())
+      // If there is only one row, the lane with its state is the first lane.
+      if (!is_closed_word(most_rows > 1 ? m_words(arrival_word) : m_arrival))
         Record::publish(words(m_index, row, round), tag(round), {merged, claimed_row});
     });
-  }
-
-  /// Publishes a number for a row of the round, in addition to the record of the round and before
-  /// it. Called by the lane that publishes the state of the row, at least one barrier after
-  /// store_arrival.
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION void publish_number(std::uint32_t round, int row, T number) const {
-    if (may_publish()) Number<T>::publish(number_words(m_index, row, round), tag(round), number);
-  }
-
-  /// Waits for the number that a member publishes with a round. All members must be known.
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION T number_of(std::uint32_t round, int member, int row) const {
-    return Number<T>::wait_for(number_words(member, row, round), tag(round));
-  }
-
-  /// Makes the group's word before this team arrived known to all lanes that publish.
-  KOKKOS_FORCEINLINE_FUNCTION void store_arrival(std::uint32_t round) const {
-    if (most_rows > 1 && round == 0 && is_first()) m_words(arrival_word) = m_arrival;
   }
 
   /// What this lane reads of the records of the round.
@@ -172,8 +154,6 @@ class TeamGroup {
 
  private:
   using Record = TaggedRecord<State, most_rows>;
-  template <class T>
-  using Number = TaggedNumber<T, most_rows>;
   using ScratchWords = Kokkos::View<std::uint32_t*, typename Exec::scratch_memory_space,
                                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
@@ -195,11 +175,6 @@ class TeamGroup {
   KOKKOS_FORCEINLINE_FUNCTION bool is_first() const {
     return m_lane == 0 && m_member.team_rank() == 0;
   }
-  /// Whether the team arrived before the group was closed. If there is only one row, the lane that
-  /// publishes is the first lane.
-  KOKKOS_FORCEINLINE_FUNCTION bool may_publish() const {
-    return !is_closed_word(most_rows > 1 ? m_words(arrival_word) : m_arrival);
-  }
   KOKKOS_FORCEINLINE_FUNCTION std::uint32_t* group_word() const {
     return m_space.groups + m_number;
   }
@@ -213,20 +188,6 @@ class TeamGroup {
     const std::int64_t group = std::int64_t(m_number) * m_plan.teams_per_row;
     return m_space.words + group * SplitWorkspace::words_per_team * most_rows +
            (slot * m_plan.teams_per_row + member) * Record::words * most_rows + row;
-  }
-
-  /// The numbers of a group follow after its records.
-  KOKKOS_FORCEINLINE_FUNCTION std::uint64_t* number_words(int member, int row,
-                                                          std::uint32_t round) const {
-    constexpr std::uint32_t ring = SplitWorkspace::ring;
-    constexpr int number_words = SplitWorkspace::words_per_number;
-    const std::uint32_t slot = round % ring + (m_slow ? ring : 0u);
-    const std::int64_t group = std::int64_t(m_number) * m_plan.teams_per_row;
-    return m_space.words + group * SplitWorkspace::words_per_team * most_rows +
-           (2 * ring * SplitWorkspace::words_per_record * m_plan.teams_per_row +
-            (slot * m_plan.teams_per_row + member) * number_words) *
-               most_rows +
-           row;
   }
 
   /// Closes the group, unless all of its teams have arrived or it is already closed. Returns the

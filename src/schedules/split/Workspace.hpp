@@ -21,8 +21,7 @@ struct SplitWorkspace {
   /// groups, see TeamGroup.
   static constexpr int ring = 4;
   static constexpr int words_per_record = 5;
-  static constexpr int words_per_number = 2;  // that can be published in addition to a record
-  static constexpr int words_per_team = 2 * ring * (words_per_record + words_per_number);
+  static constexpr int words_per_team = 2 * ring * words_per_record;
 
   std::uint64_t* launches = nullptr;  // see LaunchWord
   std::uint32_t* finished = nullptr;  // teams that have left

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_TEAM_STEPPEDSTATE_HPP
+#define KOKKOSSOFTMAX_SRC_TEAM_STEPPEDSTATE_HPP
+
+#include <team/RowState.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// The largest entry of a row, and the sum of exp(entry - reference) with the reference
+/// floor(max). The reference is a function of the maximum, so that no register holds both. It moves
+/// only if the maximum passes an integer: each move makes the sum, and all rounding errors in it,
+/// smaller by a factor of e or more, so that a row whose maximum rises slowly is as accurate as any
+/// other. An integer has few bits, which ExpAccurate needs. It isn't above the maximum, so that the
+/// term of a result that is a normal number is one, too.
+template <class T>
+struct SteppedState {
+  T max = -Kokkos::Experimental::infinity_v<T>;
+  T sum = T(0);
+
+  KOKKOS_FORCEINLINE_FUNCTION void merge(const SteppedState& other) {
+    using Traits = StateTraits<SteppedState>;
+    const T larger_max = other.max > max ? other.max : max;
+    const T reference = Traits::reference_of(larger_max);
+    sum = Traits::sum_relative_to(reference, *this) + Traits::sum_relative_to(reference, other);
+    max = larger_max;
+  }
+
+  /// The log-sum-exp of the entries.
+  KOKKOS_FORCEINLINE_FUNCTION T value() const {
+    return StateTraits<SteppedState>::reference_of(max) + Kokkos::log(sum);
+  }
+};
+
+template <class T>
+struct StateTraits<SteppedState<T>> {
+  using Value = T;
+  static constexpr bool has_reference = true;
+  static constexpr bool moves_in_steps = true;
+
+  KOKKOS_FORCEINLINE_FUNCTION static T reference_of(T max) { return Kokkos::floor(max); }
+  KOKKOS_FORCEINLINE_FUNCTION static T max(const SteppedState<T>& state) { return state.max; }
+  KOKKOS_FORCEINLINE_FUNCTION static T sum_relative_to(T reference, const SteppedState<T>& state) {
+    return state.sum * rescale_factor(reference_of(state.max), reference);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static SteppedState<T> make(T max, T sum) { return {max, sum}; }
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
