@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What compare.py measures on a host besides the packages of Python, as C functions: copies, reads
-// and oneDNN. They run on the threads of OpenMP, which the library has, too.
+// What compare.py measures on a host besides the packages of Python, as C functions: copies, reads,
+// exponentials and oneDNN. They run on the threads of OpenMP, which the library has, too.
 
 #include <KokkosSoftmaxSweep_HostCopy.hpp>
 #include <KokkosSoftmaxSweep_HostRead.hpp>
 #include <KokkosSoftmaxSweep_OneDnn.hpp>
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <host/Isa.hpp>
 #include <string>
 #ifdef _OPENMP
 #include <omp.h>
@@ -32,6 +34,18 @@ void for_each_slice(std::size_t bytes, const Body& body) {
 #else
   body(std::size_t(0), bytes);
 #endif
+}
+
+/// Computes `count` exponentials of numbers that stay in the first-level cache.
+template <class T>
+void compute_exponentials(bool only_for_sum, std::size_t count) {
+  constexpr std::size_t block = 1024;
+  alignas(64) T v[block], result[block];
+  for (std::size_t i = 0; i < block; ++i) v[i] = -static_cast<T>(i) / 64;
+  const auto& functions = KokkosSoftmax::Impl::host_kernels<T>().functions;
+  const auto exp = only_for_sum ? functions.exp_for_sum : functions.exp_accurate;
+  for (std::size_t done = 0; done < count; done += block)
+    exp(v, static_cast<std::int64_t>(std::min(block, count - done)), T(0), result);
 }
 
 /// The message of the last call that failed.
@@ -73,6 +87,20 @@ std::uint64_t kokkossoftmax_peers_read(int number, const void* from, std::size_t
     result ^= read_slice(read, static_cast<const std::byte*>(from) + begin, end - begin);
   });
   return result;
+}
+
+/// Computes `count` exponentials as the library does: those that softmax writes, or those that are
+/// only added. Returns the number of the exponentials that were computed.
+std::uint64_t kokkossoftmax_peers_exp(int is_double, int only_for_sum, std::size_t count) {
+  std::atomic<std::uint64_t> computed = 0;
+  for_each_slice(count, [&](std::size_t begin, std::size_t end) {
+    computed += end - begin;
+    if (is_double)
+      compute_exponentials<double>(only_for_sum, end - begin);
+    else
+      compute_exponentials<float>(only_for_sum, end - begin);
+  });
+  return computed;
 }
 
 /// Why there is no oneDNN; empty if there is one.

@@ -129,6 +129,7 @@ class Helper:
                 ("copy", None, [c_int, void_p, void_p, ctypes.c_size_t]),
                 ("reads", c_int, []), ("read_name", text, [c_int]),
                 ("read", ctypes.c_uint64, [c_int, void_p, ctypes.c_size_t]),
+                ("exp", ctypes.c_uint64, [c_int, c_int, ctypes.c_size_t]),
                 ("why_no_onednn", text, []), ("onednn_version", text, []),
                 ("last_error", text, []),
                 ("prepare_onednn", void_p,
@@ -145,7 +146,8 @@ def onednn_version(path):
 
 
 class Limit:
-    """Not softmax, but what it is compared with: the best of the ways that alternatives() returns."""
+    """Not softmax, but what it is compared with: the best of the ways that alternatives() returns.
+    mistake() says what is wrong with the result of one of them."""
 
     operations = tuple(binding.OPERATIONS)
 
@@ -156,11 +158,14 @@ class Limit:
 class Copy(Limit):
     """A copy of x, with one slice per thread."""
 
-    def alternatives(self, x, y):
+    def alternatives(self, case, x, y):
         """{name: function}."""
         return {self.helper.copy_name(number).decode():
                 functools.partial(self.helper.copy, number, x.ctypes.data, y.ctypes.data, x.nbytes)
                 for number in range(self.helper.copies())}
+
+    def mistake(self, result, x, y):
+        return "" if (x == y).all() else "the copy isn't x"
 
 
 class Read(Limit):
@@ -168,10 +173,26 @@ class Read(Limit):
 
     operations = ("logsumexp",)
 
-    def alternatives(self, x, y):
+    def alternatives(self, case, x, y):
         return {self.helper.read_name(number).decode():
                 functools.partial(self.helper.read, number, x.ctypes.data, x.nbytes)
                 for number in range(self.helper.reads())}
+
+    def mistake(self, result, x, y):
+        from measure_host import exclusive_or  # which needs NumPy
+        return "" if result == exclusive_or(x) else "the result isn't the exclusive or of x"
+
+
+class Exp(Limit):
+    """As many exponentials as x has entries, by the functions of this library, of numbers in the first-level
+    cache: the limit of the processor."""
+
+    def alternatives(self, case, x, y):
+        return {"": functools.partial(self.helper.exp, case.type == "float64",
+                                      case.operation != "softmax", x.size)}
+
+    def mistake(self, result, x, y):
+        return "" if result == x.size else f"{result} exponentials were computed, not {x.size}"
 
 
 class OneDnn:
@@ -207,7 +228,7 @@ class OneDnnCall:
             self.helper.free(self.prepared)
 
 
-PEERS = {"copy": Copy, "read": Read, peers.OURS: Ours, "torch": Torch, "onednn": OneDnn,
+PEERS = {"copy": Copy, "read": Read, "exp": Exp, peers.OURS: Ours, "torch": Torch, "onednn": OneDnn,
          "onnxruntime": OnnxRuntime, "jax": peers.Jax, "scipy": SciPy,
          "torch.compile": TorchCompile}
 DEFAULT = [name for name in PEERS if name != "torch.compile"]  # which takes long

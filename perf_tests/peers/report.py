@@ -10,7 +10,7 @@ import sys
 from results import Results
 
 OURS = "kokkos-softmax"
-LIMITS = ("copy", "read", "sum")  # not softmax, but limits to compare it with
+LIMITS = ("copy", "read", "sum", "exp")  # not softmax, but limits to compare it with
 STYLES = {  # in the order of the columns
     "sum": ("black", "."),
     OURS: ("tab:blue", "o"),
@@ -46,6 +46,17 @@ def ratio_to_limit(result, limit):
         return None
     case = result.case
     return (case.bytes / result.seconds) / (bytes_of_limit(limit) / limit.seconds)
+
+
+def fraction_of_roof(results, case):
+    """The larger of the times of the limit and of as many exponentials in the cache, divided by our time: what
+    the machine could reach at most is 1. None unless both were measured."""
+    ours, limit, exp = (results.get(case, OURS), limit_of(results, case), results.get(case, "exp"))
+    if any(result is None or not result.is_timed for result in (ours, limit, exp)):
+        return None
+    # the limit moves as many bytes as a copy or a read of x, which may be more than the case must move
+    limit_seconds = limit.seconds * case.bytes / bytes_of_limit(limit)
+    return max(limit_seconds, exp.seconds) / ours.seconds
 
 
 def bytes_of_limit(limit):
@@ -86,6 +97,11 @@ def peer_cell(result, limit):
     return cell + "~" if result.scatters else cell
 
 
+def roof_cell(results, case):
+    fraction = fraction_of_roof(results, case)
+    return "" if fraction is None else digits(fraction)
+
+
 def is_of_host(results):
     return "threads" in results.machine
 
@@ -101,7 +117,7 @@ def table_of_group(results, cases, peers):
     if is_of_host(results):
         head = ["M x N", f"{limit_name} GB/s", f"{limit_name} us", "ours us",
                 *(f"fraction of best {limit_name}" if peer == OURS else peer for peer in peers),
-                "best peer", "times the best peer"]
+                "of the roof", "best peer", "times the best peer"]
     else:
         head = ["M x N", "copy us", "ours us", *peers, "best peer", "its time / ours"]
     return format_table(head, [row_of(results, case, limit_of(results, case), peers)
@@ -117,6 +133,7 @@ def row_of(results, case, limit, peers):
             microseconds(limit),
             microseconds(results.get(case, OURS)),
             *(peer_cell(results.get(case, peer), limit) for peer in peers),
+            *([roof_cell(results, case)] if is_of_host(results) else []),
             "" if best is None else best.peer,
             "" if ratio is None else digits(ratio)]
 
@@ -151,13 +168,14 @@ limit where the data don't fit a cache. An asterisk: timed once. jax: with the l
 HOST_TEXT = """\
 Ratios are the rate of the bytes that must move (x once, the result once) to that of the best copy of x, for
 logsumexp to that of the best read of x. They and the times are medians of runs in which all take turns; "times
-the best peer" is the time of the best peer divided by ours. An asterisk: timed once. ~: the median is above
+the best peer" is the time of the best peer divided by ours. "of the roof": the larger of the limit's time and of the
+time of as many of the library's own exponentials in the first-level cache, divided by ours. An asterisk: timed once. ~: the median is above
 1.2 times the fastest run. jax and scipy return new arrays, the others write into the same one. scipy has one
 thread."""
 
 
 def tables(results):
-    peers = sorted((peer for peer in results.peers() if peer not in ("copy", "read")),
+    peers = sorted((peer for peer in results.peers() if peer not in ("copy", "read", "exp")),
                    key=lambda peer: (peer != OURS, list(STYLES).index(peer)))
     yield title(results)
     yield HOST_TEXT if is_of_host(results) else GPU_TEXT

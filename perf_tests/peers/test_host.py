@@ -278,25 +278,23 @@ class Measure(unittest.TestCase):
         self.assertEqual((results["a"]["seconds"], results["a"]["message"]), (6, ""))
 
     def test_limits(self):
-        loaded = {"copy": host_peers.Copy(SETUP), "read": host_peers.Read(SETUP)}
+        loaded = {"copy": host_peers.Copy(SETUP), "read": host_peers.Read(SETUP), "exp": host_peers.Exp(SETUP)}
         for extents in ((20, 30), (3, 7)):  # with 7 floats, the last word is incomplete
             results, _ = self.measure(self.case("logsumexp", extents=extents), loaded)
             for name in loaded:
                 self.assertEqual(results[name]["status"], "ok", results)
+            for name in ("copy", "read"):
                 self.assertIn(" us", results[name]["message"])
 
-    def test_wrong_copies_and_reads_are_found(self):
-        class Nothing:
-            def __init__(self, result):
-                self.result = result
+    def test_wrong_copies_reads_and_numbers_of_exponentials_are_found(self):
+        for limit in (host_peers.Copy, host_peers.Read, host_peers.Exp):
+            class Nothing(limit):
+                def alternatives(self, case, x, y):
+                    return {"doing nothing": lambda: 1}
 
-            def alternatives(self, x, y):
-                return {"doing nothing": lambda: self.result}
-
-        for result in (None, 1):
-            results, _ = self.measure(self.case(), {"copy": Nothing(result)})
-            self.assertEqual(results["copy"]["status"], "failed")
-            self.assertRegex(results["copy"]["message"], "by doing nothing isn't")
+            results, _ = self.measure(self.case("logsumexp"), {"limit": Nothing(SETUP)})
+            self.assertEqual(results["limit"]["status"], "failed")
+            self.assertRegex(results["limit"]["message"], "doing nothing: ")
 
 
 if __name__ == "__main__":
