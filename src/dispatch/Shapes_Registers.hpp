@@ -72,9 +72,29 @@ struct RegisterShapes : ShapeUnits<V> {
                 Scalar<32, 8>, Scalar<32, 16>>;
   /// For double, some shapes for any alignment are scalar ones, and rounding up makes some shapes
   /// equal. Each shape is taken once.
-  using Subgroup = decltype(
+  using AnySubgroup = decltype(
       ShapeList<>{} + ShortRows{} +
       std::conditional_t<is_full_precision<V>, AnyAlignmentShortRows, AnyAlignmentShortHalfRows>{});
+
+  /// The number of teams of 128 lanes for which a lane has the registers to hold `entries` entries.
+  /// Without such a bound the compiler may take twice as many (163 in place of 98 for 16 doubles,
+  /// depending on the code after the stores).
+  static constexpr int subgroup_teams(int entries) {
+    if constexpr (sizeof(T) == 8)
+      return entries <= 6 ? 8 : entries <= 8 ? 7 : entries <= 12 ? 6 : 5;
+    else
+      return entries <= 14 ? 10 : entries <= 16 ? 9 : 7;
+  }
+  template <class S>
+  using Bounded = std::conditional_t<
+      S::min_teams != 0, S,
+      Shape<S::threads, S::lanes, S::items, S::width, S::access,
+            subgroup_teams(S::items* S::width* S::rows_per_thread), S::rows_per_thread>>;
+  template <class... S>
+  static ShapeList<Bounded<S>...> bounded(ShapeList<S...>);
+  /// Kernels for half types don't need the bound.
+  using Subgroup =
+      std::conditional_t<is_full_precision<V>, decltype(bounded(AnySubgroup{})), AnySubgroup>;
 
   /// For few rows, which have the device for themselves: as many lanes as possible, so that each
   /// lane has little to do.
@@ -179,7 +199,7 @@ struct RegisterShapes : ShapeUnits<V> {
                 LseDenseAnyAlignment<32, 10>, LseDenseAnyAlignment<32, 12>,
                 LseDenseAnyAlignment<32, 14>, LseDenseAnyAlignment<32, 16>,
                 LseDenseAnyAlignment<32, 20>, LseDenseAnyAlignment<32, 26>>,
-      Subgroup>;
+      AnySubgroup>;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -3,15 +3,16 @@
 #define KOKKOSSOFTMAX_SRC_TEAM_STEPPEDSTATE_HPP
 
 #include <team/RowState.hpp>
+#include <type_traits>
 
 namespace KokkosSoftmax::Impl {
 
-/// The largest entry of a row, and the sum of exp(entry - reference) with the reference
-/// floor(max). The reference is a function of the maximum, so that no register holds both. It moves
-/// only if the maximum passes an integer: each move makes the sum, and all rounding errors in it,
-/// smaller by a factor of e or more, so that a row whose maximum rises slowly is as accurate as any
-/// other. An integer has few bits, which ExpAccurate needs. It isn't above the maximum, so that the
-/// term of a result that is a normal number is one, too.
+/// The largest entry of a row, and the sum of exp(entry - reference). The reference is the maximum
+/// rounded down to an integer. The reference is a function of the maximum, so that no register
+/// holds both. It moves only if the maximum passes an integer: each move makes the sum, and all
+/// rounding errors in it, smaller by a factor of e or more, so that a row whose maximum rises
+/// slowly is as accurate as any other. An integer has few bits, which ExpAccurate needs. It isn't
+/// above the maximum, so that the term of a result that is a normal number is one, too.
 template <class T>
 struct SteppedState {
   T max = -Kokkos::Experimental::infinity_v<T>;
@@ -37,7 +38,13 @@ struct StateTraits<SteppedState<T>> {
   static constexpr bool has_reference = true;
   static constexpr bool moves_in_steps = true;
 
-  KOKKOS_FORCEINLINE_FUNCTION static T reference_of(T max) { return Kokkos::floor(max); }
+  /// The integer below. If max is an integer, the result is max or max - 1. Numbers that are too
+  /// large for the addition are few enough to be references themselves. (The instruction that
+  /// rounds a double takes a GPU many times as long as an addition.)
+  KOKKOS_FORCEINLINE_FUNCTION static T reference_of(T max) {
+    constexpr T round = std::is_same_v<T, float> ? T(12582912) : T(6755399441055744);  // 1.5 * 2^m
+    return Kokkos::abs(max) < round / 4 ? ((max - T(0.5)) + round) - round : max;
+  }
   KOKKOS_FORCEINLINE_FUNCTION static T max(const SteppedState<T>& state) { return state.max; }
   KOKKOS_FORCEINLINE_FUNCTION static T sum_relative_to(T reference, const SteppedState<T>& state) {
     return state.sum * rescale_factor(reference_of(state.max), reference);
