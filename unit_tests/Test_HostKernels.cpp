@@ -251,7 +251,8 @@ TYPED_TEST_SUITE(HostKernels, Types);
 TYPED_TEST(HostKernels, Rows) {
   std::vector<std::size_t> columns;
   for (std::size_t n = 1; n <= 131; ++n) columns.push_back(n);
-  for (const std::size_t n : {200, 511, 512, 513, 1000, 1024, 2049, 5000, 65536, 70001, 140000})
+  for (const std::size_t n :
+       {200, 511, 512, 513, 1000, 1024, 2049, 5000, 8192, 8193, 20011, 65536, 70001, 140000})
     columns.push_back(n);
   TestFixture::expect_right(false, columns);
 }

@@ -10,53 +10,10 @@
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
-/// Rows whose exponentials are kept in a buffer, or whose entries are read from the cache a second
-/// time. While a row is read, the row before it is written, so that reading and writing overlap.
-template <class Op, class Values, class L, bool streams, class Job>
-void buffered_rows(const Job& job) {
-  using T = typename L::T;
-  using Reduction = RowReduction<Op, Values, L, Op::keeps_exponentials>;
-  using Output = typename Op::template Output<L>;
-  constexpr std::int64_t block = Reduction::block_columns;
-  const Values values(job.scale);
-  const std::int64_t n = job.columns;
-  const auto writer_of = [&](std::int64_t r, const T* kept, const LaneStates<L>& row) {
-    const Output output(row, job.zero_empty_rows);
-    auto* const y = job.y + r * job.y_stride;
-    if constexpr (Op::keeps_exponentials)
-      return RowWriter<streams, L, T, KeptEntries<L>, Output>(y, n, KeptEntries<L>(kept), output);
-    else
-      return RowWriter<streams, L, T, ReadEntries<L, T, Values>, Output>(
-          y, n, ReadEntries<L, T, Values>(job.x + r * job.x_stride, values), output);
-  };
-  LaneStates<L> before{};
-  for (std::int64_t r = 0; r <= job.rows; ++r) {
-    T* const kept = job.buffer + (r % 2) * host_buffer_row;
-    T* const kept_before = job.buffer + ((r + 1) % 2) * host_buffer_row;
-    auto writer = writer_of(r > 0 ? r - 1 : 0, kept_before, before);
-    if (r == job.rows) {
-      writer.write_to(n);
-      break;
-    }
-    Reduction reduction(values);
-    const auto* const x = job.x + r * job.x_stride;
-    for (std::int64_t c = 0; c < n; c += block) {
-      const std::int64_t end = c + block < n ? c + block : n;
-      writer.begin();
-      std::int64_t vectors = r > 0 ? writer.whole_vectors() : 0;
-      reduction.add(x + c, end - c, kept + c, [&]() KOKKOSSOFTMAX_HOST_LAMBDA {
-        if (vectors-- > 0) writer.write_vector();
-      });
-      if (r > 0 && end == n) writer.write_to(n);
-    }
-    if constexpr (Op::keeps_exponentials) reduction.rescale(kept, n);
-    before = reduction.lane_states();
-    write_beside(job, r, before, 1);
-  }
-}
-
 /// What exponentials are computed from a second time.
-template <class L, class X, class Values, class Exp>
+///
+/// \tparam prefetches  whether the entries may have left the caches
+template <class L, class X, class Values, class Exp, bool prefetches>
 class RecomputedEntries {
   using T = typename L::T;
 
@@ -64,7 +21,7 @@ class RecomputedEntries {
   KOKKOSSOFTMAX_HOST_FUNCTION RecomputedEntries(const X* x, const Values& values, const Exp& exp)
       : m_read(x, values), m_exp(exp) {}
   KOKKOSSOFTMAX_HOST_FUNCTION auto at(std::int64_t c) const {
-    prefetch_far(m_read.address(c));
+    if constexpr (prefetches) prefetch_far(m_read.address(c));
     return m_exp(m_read.at(c));
   }
   KOKKOSSOFTMAX_HOST_FUNCTION auto first(std::int64_t c,
@@ -76,6 +33,75 @@ class RecomputedEntries {
   ReadEntries<L, X, Values> m_read;
   Exp m_exp;
 };
+
+/// The longest row whose exponentials are kept in the buffer. Those of longer rows are computed a
+/// second time: with vectors of 64 bytes, the exponentials of floats take less time than writing
+/// them to the second-level cache and reading them back (docs/hosts.md).
+template <class L>
+inline constexpr std::int64_t longest_kept_row = sizeof(typename L::T) == 4 && L::width == 16
+                                                     ? 8192
+                                                     : span_columns;
+
+/// Rows that stay in a cache until their output is written. While a row is read, the row before it
+/// is written, so that reading and writing overlap.
+///
+/// \tparam keeps  whether the exponentials are kept in the buffer
+template <class Op, class Values, class L, bool streams, bool keeps, class Job>
+void overlapped_rows(const Job& job) {
+  using T = typename L::T;
+  using Exp = typename Op::template Exp<L>;
+  using Reduction = RowReduction<Op, Values, L, keeps>;
+  using Output = typename Op::template Output<L>;
+  constexpr std::int64_t block = Reduction::block_columns;
+  const Values values(job.scale);
+  const std::int64_t n = job.columns;
+  const auto buffer_of = [&](std::int64_t r) { return job.buffer + (r % 2) * host_buffer_row; };
+  const auto entries_of = [&](std::int64_t r, [[maybe_unused]] const LaneStates<L>& row) {
+    [[maybe_unused]] const auto* const x = job.x + r * job.x_stride;
+    if constexpr (keeps)
+      return KeptEntries<L>(buffer_of(r));
+    else if constexpr (Op::keeps_exponentials)
+      return RecomputedEntries<L, T, Values, Exp, false>(x, values, Exp(row.reference));
+    else
+      return ReadEntries<L, T, Values>(x, values);
+  };
+  using Entries = decltype(entries_of(0, LaneStates<L>{}));
+  LaneStates<L> before{};
+  for (std::int64_t r = 0; r <= job.rows; ++r) {
+    const std::int64_t written = r > 0 ? r - 1 : 0;
+    RowWriter<streams, L, T, Entries, Output> writer(job.y + written * job.y_stride, n,
+                                                     entries_of(written, before),
+                                                     Output(before, job.zero_empty_rows));
+    if (r == job.rows) {
+      writer.write_to(n);
+      break;
+    }
+    Reduction reduction(values);
+    const auto* const x = job.x + r * job.x_stride;
+    for (std::int64_t c = 0; c < n; c += block) {
+      const std::int64_t end = c + block < n ? c + block : n;
+      writer.begin();
+      std::int64_t vectors = r > 0 ? writer.whole_vectors() : 0;
+      reduction.add(x + c, end - c, keeps ? buffer_of(r) + c : nullptr,
+                    [&]() KOKKOSSOFTMAX_HOST_LAMBDA {
+                      if (vectors-- > 0) writer.write_vector();
+                    });
+      if (r > 0 && end == n) writer.write_to(n);
+    }
+    if constexpr (keeps) reduction.rescale(buffer_of(r), n);
+    before = reduction.lane_states();
+    write_beside(job, r, before, 1);
+  }
+}
+
+template <class Op, class Values, class L, bool streams, class Job>
+void buffered_rows(const Job& job) {
+  if constexpr (Op::keeps_exponentials)
+    if (job.columns <= longest_kept_row<L>)
+      return overlapped_rows<Op, Values, L, streams, true>(job);
+  if constexpr (!Op::keeps_exponentials || longest_kept_row<L> < span_columns)
+    overlapped_rows<Op, Values, L, streams, false>(job);
+}
 
 /// The same state in all lanes.
 template <class L>
@@ -132,7 +158,7 @@ void write_columns_of(const Job& job, std::int64_t r, std::int64_t first, std::i
   const auto* const x = job.x + r * job.x_stride + first;
   T* const y = job.y + r * job.y_stride + first;
   if constexpr (Op::keeps_exponentials) {
-    using Entries = RecomputedEntries<L, T, Values, Exp>;
+    using Entries = RecomputedEntries<L, T, Values, Exp, true>;
     RowWriter<streams, L, T, Entries, Output>(y, last - first,
                                               Entries(x, values, Exp(states.reference)), output)
         .write_to(last - first);
