@@ -7,13 +7,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <cstring>
+#include <future>
 #include <host/Isa.hpp>
 #include <limits>
 #include <random>
 #include <reference/Accuracy.hpp>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -305,40 +307,53 @@ TYPED_TEST(HostKernels, ExpAndLog) {
 }
 
 /// Every float from -86 to 0, and 10^8 doubles.
+constexpr std::size_t exp_block = 1 << 16;
+
+/// The largest error of exp_accurate in ulp: of blocks thread, thread + threads, ... of the floats
+/// from -0 to -86.
+double worst_float(const HostIsa& isa, std::uint32_t thread, std::uint32_t threads) {
+  std::vector<float> v(exp_block), result(exp_block);
+  constexpr std::uint32_t begin = std::bit_cast<std::uint32_t>(-0.0f);
+  constexpr std::uint32_t end = std::bit_cast<std::uint32_t>(-86.0f);
+  double worst = 0;
+  for (std::uint32_t first = begin + thread * exp_block; first < end;
+       first += threads * exp_block) {
+    for (std::uint32_t i = 0; i < exp_block; ++i) v[i] = std::bit_cast<float>(first + i);
+    const double reference =
+        isa.float_kernels->functions.exp_accurate(v.data(), exp_block, 0, result.data());
+    for (std::size_t i = 0; i < exp_block; ++i)
+      worst = std::max(worst, ulps(result[i], std::exp(v[i] - reference)));
+  }
+  return worst;
+}
+
+/// The same for a part of 10^8 random doubles.
+long double worst_double(const HostIsa& isa, std::uint32_t thread, std::uint32_t threads) {
+  std::vector<double> v(exp_block), result(exp_block);
+  std::mt19937_64 random(11 + thread);
+  std::uniform_real_distribution<double> range(-700, 0);
+  long double worst = 0;
+  for (std::size_t count = 0; count < 100'000'000 / threads; count += exp_block) {
+    for (double& x : v) x = range(random);
+    const long double reference =
+        isa.double_kernels->functions.exp_accurate(v.data(), exp_block, 0, result.data());
+    for (std::size_t i = 0; i < exp_block; ++i)
+      worst = std::max(worst, ulps(result[i], std::exp(v[i] - reference)));
+  }
+  return worst;
+}
+
 TEST(SlowHostKernels, Exp) {
-  constexpr std::size_t block = 1 << 16;
-  std::vector<float> v(block), result(block);
-  std::vector<double> v2(block), result2(block);
+  const std::uint32_t threads = std::max(1u, std::thread::hardware_concurrency());
   for (const HostIsa& isa : compiled_isas()) {
     if (!isa.runs_here()) continue;
-    const auto exp = isa.float_kernels->functions.exp_accurate;
-    const auto bits_of = [](float x) {
-      std::uint32_t bits;
-      std::memcpy(&bits, &x, sizeof(bits));
-      return bits;
-    };
-    double worst = 0;
-    for (std::uint32_t first = bits_of(-0.0f); first < bits_of(-86.0f); first += block) {
-      for (std::uint32_t i = 0; i < block; ++i) {
-        const std::uint32_t bits = first + i;
-        std::memcpy(&v[i], &bits, sizeof(bits));
-      }
-      const double reference = exp(v.data(), block, 0, result.data());
-      for (std::size_t i = 0; i < block; ++i)
-        worst = std::max(worst, ulps(result[i], std::exp(v[i] - reference)));
-    }
-    EXPECT_LE(worst, 2) << isa.name << ", float";
-    std::mt19937_64 random(11);
-    std::uniform_real_distribution<double> range(-700, 0);
-    long double worst2 = 0;
-    for (std::size_t count = 0; count < 100'000'000; count += block) {
-      for (double& x : v2) x = range(random);
-      const long double reference =
-          isa.double_kernels->functions.exp_accurate(v2.data(), block, 0, result2.data());
-      for (std::size_t i = 0; i < block; ++i)
-        worst2 = std::max(worst2, ulps(result2[i], std::exp(v2[i] - reference)));
-    }
-    EXPECT_LE(worst2, 2) << isa.name << ", double";
+    std::vector<std::future<void>> parts;
+    for (std::uint32_t t = 0; t < threads; ++t)
+      parts.push_back(std::async(std::launch::async, [&isa, t, threads] {
+        EXPECT_LE(worst_float(isa, t, threads), 2) << isa.name << ", float";
+        EXPECT_LE(worst_double(isa, t, threads), 2) << isa.name << ", double";
+      }));
+    for (auto& part : parts) part.get();
   }
 }
 
