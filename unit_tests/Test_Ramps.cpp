@@ -46,8 +46,7 @@ class SlowRamps : public Ramps<C> {
 TYPED_TEST_SUITE(SlowRamps, AllValueConfigs, ConfigName);
 
 TYPED_TEST(SlowRamps, AllAlgorithms) {
-  for (const std::size_t columns : {300000, 1000000})
-    TestFixture::expect_slow_rows_right(ramp_rows<typename TypeParam::x_value>(columns));
+  TestFixture::expect_slow_rows_right(ramp_rows<typename TypeParam::x_value>(300000));
 }
 
 TYPED_TEST(SlowRamps, TenMillionColumns) {

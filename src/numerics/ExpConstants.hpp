@@ -46,8 +46,8 @@ struct ExpConstants<float> {
   static constexpr float ln2_high = 0.693359375f;  // 355 / 512
   static constexpr float ln2_low = -2.12194440e-4f;
   static constexpr float lowest = -88.0f;  // below, exp(x) isn't a normal number; the result is 0
-  /// References whose absolute value is below `fine_limit` are rounded to multiples of fine_step =
-  /// ulp(fine_round).
+  /// References whose absolute value is below `fine_limit` must have few bits. The vector kernels
+  /// of hosts round them to multiples of fine_step = ulp(fine_round).
   static constexpr float fine_limit = 8192.0f;
   static constexpr float fine_round = 24576.0f;
   static constexpr float fine_step = 1.0f / 512;
