@@ -22,9 +22,8 @@ KOKKOS_FORCEINLINE_FUNCTION T rescale_factor(T from, T to) {
 /// How the states of type S are taken apart and made. A specialization has
 ///
 /// - Value: float or double
-/// - has_reference: whether the terms are relative to a reference. Otherwise `max` and the
-/// reference
-///   are 0 everywhere.
+/// - has_reference: whether the terms are relative to a reference. Otherwise the maximum and the
+///   reference are 0 everywhere.
 /// - moves_in_steps: whether reference_of has few values, so that a reference that follows the
 ///   maximum of a row seldom moves
 /// - reference_of(max): the reference of a state with this maximum; monotone

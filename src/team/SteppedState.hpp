@@ -8,8 +8,8 @@
 namespace KokkosSoftmax::Impl {
 
 /// The largest entry of a row, and the sum of exp(entry - reference). The reference is the maximum
-/// rounded down to an integer. The reference is a function of the maximum, so that no register
-/// holds both. It moves only if the maximum passes an integer: each move makes the sum, and all
+/// rounded down to an integer, a function of the maximum, so that no register holds both. It moves
+/// only if the maximum passes an integer: each move makes the sum, and all
 /// rounding errors in it, smaller by a factor of e or more, so that a row whose maximum rises
 /// slowly is as accurate as any other. An integer has few bits, which ExpAccurate needs. It isn't
 /// above the maximum, so that the term of a result that is a normal number is one, too.

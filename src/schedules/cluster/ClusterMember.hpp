@@ -46,19 +46,6 @@ class ClusterMember {
 #endif
   }
 
-  /// The address in the shared memory of team number `rank` of the cluster that corresponds to
-  /// `mine` in the shared memory of this team.
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION T* of_team([[maybe_unused]] int rank, T* mine) const {
-#if defined(__CUDA_ARCH__)
-    T* theirs;
-    asm("mapa.u64 %0, %1, %2;" : "=l"(theirs) : "l"(mine), "r"(rank));
-    return theirs;
-#else
-    return mine;
-#endif
-  }
-
  private:
   enum class Register { team_rank, cluster, rank, size };
 
