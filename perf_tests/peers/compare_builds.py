@@ -22,8 +22,8 @@ import time
 
 import library as binding
 
-TYPES = {"float": "float32", "double": "float64"}
-TOLERANCE = {"float": 1e-5, "double": 1e-13}
+TYPES = {"float": "float32", "double": "float64", "half": "float16", "bhalf": "bfloat16"}
+TOLERANCE = {"float": 1e-5, "double": 1e-13, "half": 1e-3, "bhalf": 1e-2}
 POINT = re.compile(r"^([a-z_]+)/(float|double)/library/(\d+(?:x\d+)+)(?:/(left|right)/axis(\d))?\s.* rows of (\d+) columns")
 BATCH_SECONDS = 1.2e-3
 ROUNDS = (5, 10, 20)  # more rounds as long as the builds differ by more than this:
@@ -141,7 +141,7 @@ def wrong_beside_y(torch, build, point, x, tensors):
     """What differs from PyTorch's results, else None."""
     result = {"lse": torch.logsumexp, "max": torch.amax}
     for name, space in zip(build.beside_y, tensors["beside " + point.type]):
-        got, want = space.as_strided(x.shape[:-1], packed_strides(x)), result[name](x, -1)
+        got, want = space.as_strided(x.shape[:-1], packed_strides(x)), result[name](x.to(space.dtype), -1)
         if not torch.allclose(got, want, rtol=TOLERANCE[point.type], atol=TOLERANCE[point.type]):
             return f"{name} differs by {(got - want).abs().max().item():.1e}"
     return None
@@ -203,7 +203,7 @@ def parse_arguments():
                         help="the shared libraries; the first one is compared with")
     parser.add_argument("--points", required=True, metavar="FILE", help="what kokkossoftmax_sweep --list prints")
     parser.add_argument("--tables", metavar="NAME,...", help="default: all in FILE")
-    parser.add_argument("--types", metavar="NAME,...", help="float, double; default: those in FILE")
+    parser.add_argument("--types", metavar="NAME,...", help="float, double, half, bhalf; default: those in FILE")
     parser.add_argument("--operations", default="softmax", metavar="NAME,...", help="default: softmax")
     parser.add_argument("--stop-after", type=float, default=math.inf, metavar="SECONDS")
     parser.add_argument("--output", metavar="FILE", help="a JSON file with all times")
@@ -229,7 +229,8 @@ def main():
         x = torch.empty(largest[type_name], dtype=getattr(torch, dtype), device="cuda").normal_()
         tensors[type_name] = (x, torch.empty_like(x))
         rows = max((math.prod(p.extents) // p.extents[p.axis] for p in points if p.type == type_name), default=0)
-        tensors["beside " + type_name] = tuple(torch.empty(rows, dtype=x.dtype, device="cuda") for _ in range(2))
+        tensors["beside " + type_name] = tuple(
+            torch.empty(rows, dtype=torch.promote_types(x.dtype, torch.float32), device="cuda") for _ in range(2))
     context = torch.multiprocessing.get_context("spawn")
     builds = [Build(context, build, tensors) for build in arguments.builds]
     results, begin = [], time.time()
