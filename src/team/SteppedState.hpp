@@ -2,17 +2,19 @@
 #ifndef KOKKOSSOFTMAX_SRC_TEAM_STEPPEDSTATE_HPP
 #define KOKKOSSOFTMAX_SRC_TEAM_STEPPEDSTATE_HPP
 
+#include <backend/Intrinsics.hpp>
+#include <cstdint>
 #include <team/RowState.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
 
-/// The largest entry of a row, and the sum of exp(entry - reference). The reference is the maximum
-/// rounded down to an integer, a function of the maximum, so that no register holds both. It moves
-/// only if the maximum passes an integer: each move makes the sum, and all
-/// rounding errors in it, smaller by a factor of e or more, so that a row whose maximum rises
-/// slowly is as accurate as any other. An integer has few bits, which ExpAccurate needs. It isn't
-/// above the maximum, so that the term of a result that is a normal number is one, too.
+/// The largest entry of a row, and the sum of exp(entry - reference). The reference is a multiple
+/// of 1/2 below the maximum, a function of the maximum, so that no register holds both. It moves in
+/// steps of 1/2 or more: each move makes the sum, and all rounding errors in it, smaller by a
+/// factor of e^(1/2) or more, so that a row whose maximum rises slowly is as accurate as any other.
+/// A multiple of 1/2 has few bits, which ExpAccurate needs. It isn't above the maximum, so that the
+/// term of a result that is a normal number is one, too.
 template <class T>
 struct SteppedState {
   T max = -Kokkos::Experimental::infinity_v<T>;
@@ -38,18 +40,31 @@ struct StateTraits<SteppedState<T>> {
   static constexpr bool has_reference = true;
   static constexpr bool moves_in_steps = true;
 
-  /// The integer below. If max is an integer, the result is max or max - 1. Numbers that are too
-  /// large for the addition are few enough to be references themselves. (The instruction that
-  /// rounds a double takes a GPU many times as long as an addition.)
+  /// The multiple of 1/2 nearest to max - 1/2. Numbers that are too large for the addition are few
+  /// enough to be references themselves. (The instruction that rounds a double takes a GPU many
+  /// times as long as an addition.)
   KOKKOS_FORCEINLINE_FUNCTION static T reference_of(T max) {
-    constexpr T round = std::is_same_v<T, float> ? T(12582912) : T(6755399441055744);  // 1.5 * 2^m
-    return Kokkos::abs(max) < round / 4 ? ((max - T(0.5)) + round) - round : max;
+    // 1.5 * 2^m; numbers of this size are multiples of 1/2
+    constexpr T round = std::is_same_v<T, float> ? T(6291456) : T(3377699720527872);
+    return is_below(max, round / 4) ? (max + (round - T(0.5))) - round : max;
   }
   KOKKOS_FORCEINLINE_FUNCTION static T max(const SteppedState<T>& state) { return state.max; }
   KOKKOS_FORCEINLINE_FUNCTION static T sum_relative_to(T reference, const SteppedState<T>& state) {
     return state.sum * rescale_factor(reference_of(state.max), reference);
   }
   KOKKOS_FORCEINLINE_FUNCTION static SteppedState<T> make(T max, T sum) { return {max, sum}; }
+
+ private:
+  /// |x| < limit, for limits of few bits. Doubles are compared by their upper halves, because the
+  /// units for double precision are busy with exponentials.
+  KOKKOS_FORCEINLINE_FUNCTION static bool is_below(T x, T limit) {
+    if constexpr (std::is_same_v<T, double>) {
+      KOKKOS_IF_ON_DEVICE(
+          (constexpr std::uint32_t all_but_sign = 0x7fffffffu;
+           return (Intrinsics::upper_word(x) & all_but_sign) < Intrinsics::upper_word(limit);))
+    }
+    return Kokkos::abs(x) < limit;
+  }
 };
 
 }  // namespace KokkosSoftmax::Impl
