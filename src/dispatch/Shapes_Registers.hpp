@@ -29,10 +29,11 @@ struct RegisterShapes : ShapeUnits<V> {
   static constexpr int any_alignment_width(int lanes) {
     return lanes < 2 * (wide - 1) ? wide / 2 : wide;
   }
+  static constexpr bool gives_halfs = sizeof(typename V::Y) == 2;
   /// The number of teams for which there are enough registers in spite of the peeled entries: 72
-  /// per lane for 8 items, 64 for 6.
+  /// per lane for 8 items (64 for half types), 64 for 6.
   static constexpr int any_alignment_teams(int items) {
-    return items == 8 ? 7 : items == 6 ? 8 : 0;
+    return items == 8 ? (gives_halfs ? 8 : 7) : items == 6 ? 8 : 0;
   }
   template <int lanes, int items>
   using AnyAlignment = std::conditional_t<
@@ -79,9 +80,11 @@ struct RegisterShapes : ShapeUnits<V> {
   /// The number of teams of 128 lanes for which a lane has the registers to hold `entries` entries.
   /// Without such a bound the compiler may take twice as many (163 in place of 98 for 16 doubles,
   /// depending on the code after the stores).
-  static constexpr int subgroup_teams(int entries) {
+  static constexpr int subgroup_teams(int entries, int width) {
     if constexpr (sizeof(T) == 8)
       return entries <= 6 ? 8 : entries <= 8 ? 7 : entries <= 12 ? 6 : 5;
+    else if constexpr (gives_halfs)
+      return entries < 16 || (entries == 16 && width > 1) ? 10 : entries <= 24 ? 9 : 8;
     else
       return entries <= 14 ? 10 : entries <= 16 ? 9 : 7;
   }
@@ -89,12 +92,12 @@ struct RegisterShapes : ShapeUnits<V> {
   using Bounded = std::conditional_t<
       S::min_teams != 0, S,
       Shape<S::threads, S::lanes, S::items, S::width, S::access,
-            subgroup_teams(S::items* S::width* S::rows_per_thread), S::rows_per_thread>>;
+            subgroup_teams(S::items* S::width* S::rows_per_thread, S::width), S::rows_per_thread>>;
   template <class... S>
   static ShapeList<Bounded<S>...> bounded(ShapeList<S...>);
-  /// Kernels for half types don't need the bound.
+  /// Kernels for results that are wider than the entries don't need the bound.
   using Subgroup =
-      std::conditional_t<is_full_precision<V>, decltype(bounded(AnySubgroup{})), AnySubgroup>;
+      std::conditional_t<output_is_wider<V>, AnySubgroup, decltype(bounded(AnySubgroup{}))>;
 
   /// For few rows, which have the device for themselves: as many lanes as possible, so that each
   /// lane has little to do.
@@ -127,6 +130,9 @@ struct RegisterShapes : ShapeUnits<V> {
     return items == 6 || (access == AccessMode::guarded_vectors && sizeof(T) == 4) ? 1024 : 896;
   }
   static constexpr int resident_teams(int warps, int items, AccessMode access) {
+    // Half types alone have such teams. Without a third one, the compiler takes 63 registers in
+    // place of 56, for which there is no room.
+    if (warps == 12 && access == AccessMode::guarded_vectors) return 3;
     return warps == 16 ? 2 : resident_threads(items, access) / (32 * warps);
   }
   /// A shape for one row per team. `items` counts units of 16 bytes per lane, whatever the width of
