@@ -43,8 +43,7 @@ struct Operands {
 
   /// The maximum max_k v_k of each row of v = scale * x, without rounding errors except that of the
   /// product. The value is -inf for a row without entries and for a row in which every entry is
-  /// -inf, +inf for a row with +inf, and NaN for a row with a NaN and without +inf. softmax reads x
-  /// once more for it.
+  /// -inf, +inf for a row with +inf, and NaN for a row with a NaN and without +inf.
   Max max = {};
 };
 
