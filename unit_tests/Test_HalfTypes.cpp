@@ -70,6 +70,16 @@ TYPED_TEST(HalfTypes, Scale) {
     }
 }
 
+// The rounding error of a large logarithm must not appear in a result that is small.
+TYPED_TEST(HalfTypes, SmallLogarithms) {
+  using X = typename TypeParam::x_value;
+  RowsFor<X> rows{0, 8, {}};
+  for (float largest = -44; largest <= 44; largest += 0.25f, ++rows.count)
+    for (const float below : {0.f, 11.f, 12.f, 13.f, 14.f, 15.f, 16.f, 17.f})
+      rows.values.push_back(static_cast<float>(static_cast<X>(largest - below)));
+  TestFixture::expect_right(rows, reference(rows), {});
+}
+
 // More strided rows than a team processes at one time. Only GPUs have a split_column schedule for
 // half types.
 TYPED_TEST(HalfTypes, SeveralPanels) {

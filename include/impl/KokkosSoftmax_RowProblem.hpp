@@ -58,6 +58,9 @@ struct RowProblem {
   // Whether y holds numbers of type RowValue in place of Ty. Strides are in elements of Ty even so.
   // Only for operations with one number per row, see src/dispatch/KernelTypes.hpp.
   bool y_holds_row_values = false;
+  // Which of the functions that a kernel can compute: 0 for the first one, see
+  // src/dispatch/KernelTypes.hpp.
+  int function = 0;
 };
 
 /// Sorts a few elements; equal ones keep their order. (std::stable_sort allocates memory.)

@@ -9,6 +9,7 @@
 #include <backend/Architecture.hpp>
 #include <dispatch/Compiled.hpp>
 #include <dispatch/KernelTypes.hpp>
+#include <dispatch/OpOf.hpp>
 #include <dispatch/Rule.hpp>
 #include <dispatch/Tuning.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
@@ -48,8 +49,8 @@ class Dispatch {
 
   Choice choose() const {
     if (const TunedVariant* tuned = by_tables()) return {tuned->variant, tuned->line};
-    const int variant = Rule<Exec, V, operation>(m_context).choose();
-    if (variant == Rule<Exec, V, operation>::none) throw_cannot_serve();
+    const int variant = Rule<Exec, Op, function_number<operation, V>>(m_context).choose();
+    if (variant == Rule<Exec, Op, function_number<operation, V>>::none) throw_cannot_serve();
     return {variant, nullptr};
   }
 
@@ -59,7 +60,10 @@ class Dispatch {
   bool serves(const Choice& choice) const { return list[choice.variant].serves(m_context); }
 
  private:
-  static constexpr const auto& list = kernel_variants<Exec, V, operation>;
+  using Op = OpOf<operation, V>;
+  static_assert(Op::writes_entries != one_value_per_row(operation));
+  static_assert(function_number<operation, V> < static_cast<int>(Op::Outputs::size));
+  static constexpr const auto& list = kernel_variants<Exec, Op, function_number<operation, V>>;
 
   /// The first line that applies to the problem and whose variant serves it.
   const TunedVariant* by_tables() const {
@@ -99,7 +103,7 @@ class Dispatch {
 template <Operation operation, class Exec, class Tx, class Ty>
 auto dispatch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options) {
   using V = KernelTypes<operation, ValueTypes<Tx, Ty>>;
-  return Dispatch<Exec, V, operation>(exec, kernel_problem<V>(problem), options);
+  return Dispatch<Exec, V, operation>(exec, kernel_problem<operation, V>(problem), options);
 }
 
 template <Operation operation, class Exec, class Tx, class Ty>
@@ -122,10 +126,15 @@ void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& 
   call.launch(call.choose());
 }
 
+/// The variants that serve an operation on a pair of value types.
+template <Operation operation, class Exec, class V, class KernelV = KernelTypes<operation, V>>
+inline constexpr const auto& variants_for =
+    kernel_variants<Exec, OpOf<operation, KernelV>, function_number<operation, KernelV>>;
+
 template <Operation operation, class Exec, class V>
 std::string describe(const Choice& choice) {
   std::ostringstream text;
-  text << kernel_variants<Exec, KernelTypes<operation, V>, operation>[choice.variant].schedule;
+  text << variants_for<operation, Exec, V>[choice.variant].schedule;
   if (const TuningLine* line = choice.line)
     text << " (" << line->table << ":" << line->number << ": columns " << line->columns << ", rows "
          << line->rows << ")";
@@ -137,7 +146,7 @@ std::string describe(const Choice& choice) {
 template <Operation operation, class Exec, class V>
 std::vector<Schedule> compiled_schedules() {
   std::vector<Schedule> schedules;
-  for (const auto& variant : kernel_variants<Exec, KernelTypes<operation, V>, operation>)
+  for (const auto& variant : variants_for<operation, Exec, V>)
     schedules.push_back(variant.schedule);
   return schedules;
 }

@@ -3,13 +3,13 @@
 #define KOKKOSSOFTMAX_SRC_DISPATCH_KERNELREGISTRY_HPP
 
 /// \file
-/// The schedules that are compiled for an execution space, a pair of value types and an operation.
-/// They are values that can be listed, asked whether they serve a call, and launched.
+/// The schedules that are compiled for an execution space and an operation on a pair of value
+/// types. They are values that can be listed, asked whether they serve a call, and launched.
 
 #include <algorithm>
 #include <array>
-#include <dispatch/OpOf.hpp>
 #include <dispatch/Shapes.hpp>
+#include <dispatch/SharedKernels.hpp>
 #include <launch/ClusterLaunch.hpp>
 #include <launch/HostLaunch.hpp>
 #include <launch/SplitLaunch.hpp>
@@ -24,7 +24,6 @@
 #include <schedules/split/Split.hpp>
 #include <schedules/split/SplitColumn.hpp>
 #include <span>
-#include <string_view>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
@@ -48,9 +47,11 @@ struct KernelVariant {
   }
 };
 
-/// Makes the variants of one execution space, pair of value types and operation.
-template <class Exec, class V, Operation operation>
+/// Makes the variants of one execution space, for an operation's output with the number `function`.
+template <class Exec, RowOp Op, int function>
 class KernelRegistry {
+  using V = typename Op::Types;
+
  public:
   static constexpr auto all() {
     using S = ShapesOf<Exec, V>;
@@ -81,9 +82,6 @@ class KernelRegistry {
   }
 
  private:
-  using Op = OpOf<operation, V>;
-  static_assert(std::string_view(Op::name) == to_string(operation));
-  static_assert(Op::writes_entries != one_value_per_row(operation));
   using Source = PlainSource<V>;
   using Entry = KernelVariant<Exec, V>;
 
@@ -101,7 +99,8 @@ class KernelRegistry {
             template <class, class, class, class> class Kernel, class... Shape>
   static constexpr auto compiled(ShapeList<Shape...>) {
     return std::array<Entry, sizeof...(Shape)>{
-        entry<Launch<algorithm, Exec, Shape, Kernel<Exec, Op, Source, Shape>, Op, V>>(
+        entry<Launch<algorithm, Exec, Shape,
+                     Kernel<Exec, KernelOp<Op, function, algorithm, Shape>, Source, Shape>, Op, V>>(
             make_schedule<Shape>(algorithm))...};
   }
 
@@ -187,8 +186,8 @@ class KernelRegistry {
   }
 };
 
-template <class Exec, class V, Operation operation>
-inline constexpr auto kernel_variants = KernelRegistry<Exec, V, operation>::all();
+template <class Exec, RowOp Op, int function>
+inline constexpr auto kernel_variants = KernelRegistry<Exec, Op, function>::all();
 
 /// Whether each Schedule identifies one kernel.
 template <class List>

@@ -3,10 +3,12 @@
 #define KOKKOSSOFTMAX_SRC_DISPATCH_KERNELTYPES_HPP
 
 /// \file
-/// Which kernels serve a pair of value types. An operation with one number per row writes nearly
-/// nothing, so that its kernels are compiled for one type of y alone, and the other is a flag.
+/// Which kernels serve a call. An operation with one number per row writes nearly nothing, so that
+/// its kernels are compiled for one type of y alone, and the other is a flag. Operations that share
+/// a type (OpOf.hpp) share its kernels, and the number of the output is an argument.
 
 #include <Kokkos_BitManipulation.hpp>
+#include <dispatch/OpOf.hpp>
 #include <impl/KokkosSoftmax_Operation.hpp>
 #include <impl/KokkosSoftmax_RowProblem.hpp>
 #include <impl/KokkosSoftmax_ValueTypes.hpp>
@@ -29,15 +31,16 @@ template <Operation operation, class V>
 using KernelTypes = typename KernelTypesOf<operation, V>::type;
 
 /// A problem in the form that these kernels take.
-template <class V, class Tx, class Ty>
+template <Operation operation, class V, class Tx, class Ty>
 RowProblem<Tx, typename V::Y> kernel_problem(const RowProblem<Tx, Ty>& problem) {
   using Y = typename V::Y;
+  using Problem = RowProblem<Tx, Y>;
+  auto same = Kokkos::bit_cast<Problem>(problem);  // only the type of the pointer may differ
+  same.function = function_number<operation, V>;
   if constexpr (std::is_same_v<Y, Ty>) {
-    return problem;
+    return same;
   } else {
-    using Problem = RowProblem<Tx, Y>;
     static_assert(std::is_same_v<Ty, typename Problem::RowValue> && sizeof(Ty) % sizeof(Y) == 0);
-    auto same = Kokkos::bit_cast<Problem>(problem);  // only the type of the pointer differs
     same.y_holds_row_values = true;
     for (OuterAxis& axis : same.outer) axis.y_stride *= sizeof(Ty) / sizeof(Y);
     return same;

@@ -2,14 +2,15 @@
 #ifndef KOKKOSSOFTMAX_SRC_DISPATCH_OPOF_HPP
 #define KOKKOSSOFTMAX_SRC_DISPATCH_OPOF_HPP
 
+#include <algorithm>
 #include <impl/KokkosSoftmax_Operation.hpp>
-#include <op/LogSoftmax.hpp>
 #include <op/LogSumExp.hpp>
 #include <op/Softmax.hpp>
+#include <string_view>
 
 namespace KokkosSoftmax::Impl {
 
-/// The type that computes an operation, the table of them.
+/// The type that computes an operation: the table of them.
 template <Operation operation, class V>
 struct OpTable;
 template <class V>
@@ -18,7 +19,7 @@ struct OpTable<Operation::softmax, V> {
 };
 template <class V>
 struct OpTable<Operation::log_softmax, V> {
-  using type = LogSoftmaxOp<V>;
+  using type = SoftmaxOp<V>;
 };
 template <class V>
 struct OpTable<Operation::logsumexp, V> {
@@ -27,6 +28,14 @@ struct OpTable<Operation::logsumexp, V> {
 
 template <Operation operation, class V>
 using OpOf = typename OpTable<operation, V>::type;
+
+/// The number of an operation among the outputs of its type, RowArgs::function.
+template <Operation operation, class V>
+inline constexpr int function_number = [] {
+  constexpr auto& names = OpOf<operation, V>::Outputs::names;
+  const auto* found = std::ranges::find(names, std::string_view(to_string(operation)));
+  return static_cast<int>(found - std::begin(names));
+}();
 
 }  // namespace KokkosSoftmax::Impl
 

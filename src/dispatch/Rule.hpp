@@ -11,8 +11,10 @@
 
 namespace KokkosSoftmax::Impl {
 
-template <class Exec, class V, Operation operation>
+template <class Exec, RowOp Op, int function>
 class Rule {
+  using V = typename Op::Types;
+
  public:
   static constexpr int none = -1;
 
@@ -35,7 +37,7 @@ class Rule {
 
  private:
   using X = typename V::X;
-  static constexpr const auto& list = kernel_variants<Exec, V, operation>;
+  static constexpr const auto& list = kernel_variants<Exec, Op, function>;
   static_assert(are_distinct(list));
   static constexpr VariantsByAlgorithm<list.size()> by_algorithm{list};
 
@@ -88,8 +90,7 @@ class Rule {
     const int variant = first_of(Algorithm::column, Regime::many_rows);
     // For half types, it is faster to read rows twice, several rows per load, than to hold them in
     // teams of 16 rows.
-    if (one_value_per_row(operation) || !is_full_precision<V> || variant == none ||
-        holds_column(variant))
+    if (!Op::writes_entries || !is_full_precision<V> || variant == none || holds_column(variant))
       return variant;
     const int other = first_of(Algorithm::column, Regime::any_rows);
     return other != none && holds_column(other) ? other : variant;
@@ -110,8 +111,7 @@ class Rule {
   /// the cache at the second read, so that only a few can be in progress at one time. Rows that are
   /// read once are divided if there are fewer rows than teams.
   bool splitting_pays() const {
-    return !one_value_per_row(operation) ||
-           m_context.problem().rows < 2 * multiprocessors(m_context.exec);
+    return Op::writes_entries || m_context.problem().rows < 2 * multiprocessors(m_context.exec);
   }
 
   /// Whether strided rows are so short that a lane has little to do per row, and a lane can't load
@@ -147,7 +147,7 @@ class Rule {
   /// of fewer lanes, which leave registers for their arithmetic. If there are fewer rows than
   /// multiprocessors, rows are faster in more teams too.
   bool holding_pays() const {
-    return !one_value_per_row(operation) && sizeof(typename V::Compute) < 8 &&
+    return Op::writes_entries && sizeof(typename V::Compute) < 8 &&
            m_context.problem().rows >= multiprocessors(m_context.exec);
   }
 

@@ -39,7 +39,7 @@ struct ClusterLaunch {
          kernel.arguments.first_row += max_clusters) {
       const std::int64_t rows = context.problem().rows - kernel.arguments.first_row;
       const auto clusters = static_cast<int>(std::min(rows, max_clusters));
-      const std::string& name = kernel_label<Op>(algorithm);
+      const std::string& name = kernel_label<Op>(algorithm, context.problem().function);
       const LabelledKernel label(context.exec, name);
       Device::launch(context.exec, name, clusters, plan.teams, scratch, kernel);
     }

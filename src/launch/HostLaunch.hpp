@@ -19,7 +19,7 @@ struct HostLaunch {
   static void prepare(const Exec&) {}
 
   static void launch(const LaunchContext<Exec, V>& context) {
-    const std::string& label = kernel_label<Op>(Algorithm::host);
+    const std::string& label = kernel_label<Op>(Algorithm::host, context.problem().function);
     if constexpr (HostKernelsOf<Op>::exist && std::is_same_v<Source, PlainSource<V>>) {
       const bool reproducible = context.options.reproducible;
       const HostJobs<Op> jobs(context.arguments);

@@ -16,15 +16,17 @@ namespace KokkosSoftmax::Impl {
 /// The label of a kernel, such as "KokkosSoftmax::softmax[online]". The labels are made once,
 /// because a call allocates no memory.
 template <class Op>
-const std::string& kernel_label(Algorithm algorithm) {
+const std::string& kernel_label(Algorithm algorithm, int function) {
+  using OfAlgorithms = std::array<std::string, static_cast<int>(last_algorithm) + 1>;
   static const auto labels = [] {
-    std::array<std::string, static_cast<int>(last_algorithm) + 1> names;
-    for (int a = 0; a < static_cast<int>(names.size()); ++a)
-      names[a] = std::string("KokkosSoftmax::") + Op::name + "[" +
-                 std::string(to_string(static_cast<Algorithm>(a))) + "]";
+    std::array<OfAlgorithms, Op::Outputs::size> names;
+    for (int f = 0; f < static_cast<int>(names.size()); ++f)
+      for (int a = 0; a < static_cast<int>(names[f].size()); ++a)
+        names[f][a] = std::string("KokkosSoftmax::") + Op::Outputs::names[f] + "[" +
+                      std::string(to_string(static_cast<Algorithm>(a))) + "]";
     return names;
   }();
-  return labels[static_cast<int>(algorithm)];
+  return labels[function][static_cast<int>(algorithm)];
 }
 
 /// Reports a kernel that Kokkos doesn't launch to Kokkos Tools, in the same way as Kokkos reports

@@ -43,7 +43,7 @@ struct SplitLaunch {
                                  Shape::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(plan)));
     const auto lease = Workspaces::singleton().template lease<Kernel::most_rows>(context.exec);
-    Kokkos::parallel_for(kernel_label<Op>(algorithm), policy,
+    Kokkos::parallel_for(kernel_label<Op>(algorithm, context.problem().function), policy,
                          Kernel{context.arguments, lease.workspace(), plan});
   }
 

@@ -39,7 +39,7 @@ struct TeamLaunch {
       PolicyOf<Exec, Shape> policy(context.exec, static_cast<int>(teams), Shape::threads,
                                    Shape::lanes);
       policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(context.problem().columns)));
-      Kokkos::parallel_for(kernel_label<Op>(algorithm), policy, kernel);
+      Kokkos::parallel_for(kernel_label<Op>(algorithm, context.problem().function), policy, kernel);
     }
   }
 };

@@ -8,6 +8,7 @@
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
 #include <op/RowOp.hpp>
+#include <row/Chunk.hpp>
 #include <row/RowArgs.hpp>
 #include <type_traits>
 
@@ -15,16 +16,19 @@ namespace KokkosSoftmax::Impl {
 
 /// Writes the one number that an operation gives per row. This is the only place where it is
 /// written. Call it in one thread per row.
-template <class V, class Output>
-KOKKOS_FORCEINLINE_FUNCTION void finish_row([[maybe_unused]] const RowArgs<V>& arguments,
-                                            const Output& output, typename V::Y* y) {
-  using RowValue = typename RowArgs<V>::Problem::RowValue;
-  if constexpr (!std::is_same_v<typename V::Y, RowValue>)
+template <RowOp Op>
+KOKKOS_FORCEINLINE_FUNCTION void finish_row(const RowArgs<typename Op::Types>& arguments,
+                                            const typename Op::State& state,
+                                            typename Op::Types::Y* y) {
+  using Y = typename Op::Types::Y;
+  using RowValue = typename RowArgs<typename Op::Types>::Problem::RowValue;
+  const OnlyOutput<Op> output(state, arguments.empty_rows);
+  if constexpr (!std::is_same_v<Y, RowValue>)
     if (arguments.problem.y_holds_row_values) {
       *reinterpret_cast<RowValue*>(y) = static_cast<RowValue>(output.value);
       return;
     }
-  *y = static_cast<typename V::Y>(output.value);
+  *y = static_cast<Y>(output.value);
 }
 
 /// The maximum of a row, given the largest entry that isn't NaN and a sum that is NaN if an entry
@@ -35,38 +39,96 @@ KOKKOS_FORCEINLINE_FUNCTION T max_or_nan(T max, T sum) {
   return is_max ? max : Kokkos::Experimental::quiet_NaN_v<T>;
 }
 
-/// Writes what a call asks for per row beside the entries of y: the log-sum-exp and the maximum.
-/// Call it in one thread per row, after the entries are written: no registers hold entries then,
-/// and the addresses take some. Operations that write no entries, and those without a maximum, have
-/// nothing beside y.
-template <RowOp Op, class V>
-KOKKOS_FORCEINLINE_FUNCTION void finish_beside(const RowArgs<V>& arguments, std::int64_t r,
-                                               [[maybe_unused]] const typename Op::State& state) {
-  if constexpr (Op::writes_entries && StateTraits<typename Op::State>::has_reference) {
-    if (!arguments.writes_beside) return;
-    if (arguments.problem.lse != nullptr) {
-      constexpr auto infinity = Kokkos::Experimental::infinity_v<typename V::Compute>;
-      const auto lse = state.value();
-      // NaN for a row with +inf, as in y: not all operations can tell it from a row that has NaN
-      // too
-      *arguments.lse(r) = lse == infinity ? lse - lse : lse;
+/// The log-sum-exp of a row as it is written beside y: NaN for a row with +inf, as in y. Not all
+/// states can tell it from a row that has NaN too.
+template <class State>
+KOKKOS_FORCEINLINE_FUNCTION auto lse_beside(const State& state) {
+  const auto lse = state.value();
+  return lse == Kokkos::Experimental::infinity_v<decltype(state.value())> ? lse - lse : lse;
+}
+
+/// Writes the numbers of neighbouring rows, in one store if they lie side by side at an aligned
+/// address.
+template <class T, int rows>
+KOKKOS_FORCEINLINE_FUNCTION void store_beside(T* to, [[maybe_unused]] std::int64_t stride,
+                                              const Chunk<T, rows>& numbers) {
+  if constexpr (rows > 1)
+    if (stride != 1 || reinterpret_cast<std::uintptr_t>(to) % alignof(Chunk<T, rows>) != 0) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < rows; ++k) to[k * stride] = numbers.entry[k];
+      return;
     }
-    if (arguments.problem.max != nullptr)
-      *arguments.max(r) = written_value(max_or_nan(state.max, state.sum), arguments.scale_is_zero);
+  *reinterpret_cast<Chunk<T, rows>*>(to) = numbers;
+}
+
+/// Writes what a call asks for per row beside the entries of y: the log-sum-exp and the maximum,
+/// for row r and the rows after it. Call it in one thread per row, after the entries are written:
+/// no registers hold entries then, and the addresses take some. Operations that write no entries,
+/// and those without a maximum, have nothing beside y.
+template <RowOp Op, RowState State, int rows>
+KOKKOS_FORCEINLINE_FUNCTION void finish_beside_rows(const RowArgs<typename Op::Types>& arguments,
+                                                    std::int64_t r,
+                                                    [[maybe_unused]] const State (&state)[rows]) {
+  if constexpr (Op::writes_entries && StateTraits<State>::has_reference) {
+    if (!arguments.writes_beside) return;
+    Chunk<typename Op::Types::Compute, rows> numbers;
+    if (arguments.problem.lse != nullptr) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < rows; ++k) numbers.entry[k] = lse_beside(state[k]);
+      store_beside(arguments.lse(r), arguments.problem.lse_stride, numbers);
+    }
+    if (arguments.problem.max != nullptr) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < rows; ++k)
+        numbers.entry[k] =
+            written_value(max_or_nan(state[k].max, state[k].sum), arguments.scale_is_zero);
+      store_beside(arguments.max(r), arguments.problem.max_stride, numbers);
+    }
+  }
+}
+
+/// The same for one row.
+template <RowOp Op, RowState State>
+KOKKOS_FORCEINLINE_FUNCTION void finish_beside(const RowArgs<typename Op::Types>& arguments,
+                                               std::int64_t r, const State& state) {
+  const State states[1] = {state};
+  finish_beside_rows<Op>(arguments, r, states);
+}
+
+/// Stores the output of the entries that a tile has kept, in the places from which `load` with the
+/// same arguments has read. `reference...` is the reference of the exponentials, if it isn't that
+/// of the state. If the kernel has several outputs, the results are computed before the stores:
+/// with stores in each branch, nvcc would compute all addresses before the branches and spill them.
+template <RowOp Op, class Tile, RowState State, class... Reference>
+KOKKOS_FORCEINLINE_FUNCTION void store_output(Tile& tile,
+                                              const RowArgs<typename Op::Types>& arguments,
+                                              const typename Tile::Row& row, std::int64_t first,
+                                              int thread_id, const State& state,
+                                              Reference... reference) {
+  if constexpr (Op::Outputs::size == 1) {
+    const OnlyOutput<Op> output(state, reference..., arguments.empty_rows);
+    tile.store(row, first, thread_id, output);
+  } else {
+    with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+      tile.transform(Output(state, reference..., arguments.empty_rows));
+    });
+    tile.store(row, first, thread_id, [](typename Tile::T v) { return v; });
   }
 }
 
 /// Writes the output of a row whose tile is still in registers: the tile's entries, or the row's
-/// one number, in the thread for which `first` is true.
-template <RowOp Op, class Tile>
+/// one number, in the thread for which `first` is true. `reference...` is the reference of the
+/// exponentials that the tile holds, if it isn't that of the state.
+template <RowOp Op, class Tile, RowState State, class... Reference>
 KOKKOS_FORCEINLINE_FUNCTION void finish_tile(const RowArgs<typename Op::Types>& arguments,
-                                             const Tile& tile, const typename Tile::Row& row,
+                                             Tile& tile, const typename Tile::Row& row,
                                              int thread_id, [[maybe_unused]] bool first,
-                                             const typename Op::Output& output) {
-  if constexpr (Op::writes_entries)
-    tile.store(row, 0, thread_id, output);
-  else if (first)
-    finish_row(arguments, output, row.y);
+                                             const State& state, Reference... reference) {
+  if constexpr (Op::writes_entries) {
+    store_output<Op>(tile, arguments, row, 0, thread_id, state, reference...);
+  } else if (first) {
+    finish_row<Op>(arguments, state, row.y);
+  }
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -5,54 +5,59 @@
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Options.hpp>
 #include <numerics/ExpForSum.hpp>
-#include <op/RowOp.hpp>
+#include <team/RowState.hpp>
+#include <type_traits>
 
 namespace KokkosSoftmax::Impl {
 
 /// y_j = (v_j - max v) - log(sum_k exp(v_k - max v))
 template <class V>
-struct LogSoftmaxOp {
-  using Types = V;
+class LogSoftmaxOutput {
+ public:
   using T = typename V::Compute;
-  using State = LogSumExpState<T>;
   using Exp = ExpForSum<T>;
+  using State = LogSumExpState<T>;
+  using HeldState = State;
   static constexpr const char* name = "log_softmax";
   static constexpr bool keeps_exponentials = false;
-  static constexpr bool writes_entries = true;
   /// With results of float it was as fast without.
   static constexpr bool computes_on_half_pairs = sizeof(typename V::Y) == sizeof(typename V::X);
 
-  class Output {
-   public:
-    KOKKOS_FORCEINLINE_FUNCTION Output(const State& row, T /*reference*/, EmptyRows empty_rows)
-        // if max is not finite, max - max makes all results of the row NaN
-        : m_max(row.max), m_log_sum(not_negative(Kokkos::log(row.sum)) + (row.max - row.max)) {
-      if (row.max != -infinity || row.sum != row.sum) return;
-      m_log_sum = infinity;                             // only in a row of -inf alone
-      if (empty_rows == EmptyRows::zero) m_max = T(0);  // -inf stays -inf, else -inf - -inf is NaN
-    }
-    KOKKOS_FORCEINLINE_FUNCTION Output(const State& row, EmptyRows empty_rows)
-        : Output(row, row.max, empty_rows) {}
+  template <RowState AnyState>
+  KOKKOS_FORCEINLINE_FUNCTION LogSoftmaxOutput(const AnyState& row, T /*reference*/,
+                                               EmptyRows empty_rows)
+      // if max is not finite, max - max makes all results of the row NaN
+      : m_max(row.max), m_log_sum(Kokkos::log(sum_relative_to_max(row)) + (row.max - row.max)) {
+    if (row.max != -infinity || row.sum != row.sum) return;
+    m_log_sum = infinity;                             // only in a row of -inf alone
+    if (empty_rows == EmptyRows::zero) m_max = T(0);  // -inf stays -inf, else -inf - -inf is NaN
+  }
+  template <RowState AnyState>
+  KOKKOS_FORCEINLINE_FUNCTION LogSoftmaxOutput(const AnyState& row, EmptyRows empty_rows)
+      : LogSoftmaxOutput(row, row.max, empty_rows) {}
 
-    /// v - max is computed first: max + log_sum would round away the digits of a small result.
-    KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const { return (v - m_max) - m_log_sum; }
+  /// v - max is computed first: max + log_sum would round away the digits of a small result.
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const { return (v - m_max) - m_log_sum; }
 
-   private:
-    static constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
+ private:
+  static constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
 
-    /// The sum contains the term exp(max - max). For half types, whose terms are computed from
-    /// pairs of entries (HalfPair), this term can be less than 1, and so can the sum. The result
-    /// for the largest entry would then be positive. NaN stays NaN.
-    KOKKOS_FORCEINLINE_FUNCTION static T not_negative(T logarithm) {
-      if constexpr (sizeof(typename V::X) < sizeof(T))
-        return logarithm < T(0) ? T(0) : logarithm;
-      else
-        return logarithm;
-    }
+  /// The sum relative to the maximum, at least 1, so that no result is positive. (Pairs of half
+  /// types may sum to less.) NaN stays NaN. If the state had another reference, a row whose other
+  /// terms are no more than the rounding errors of this one has exactly 1, so that its largest
+  /// result is exactly 0.
+  template <RowState AnyState>
+  KOKKOS_FORCEINLINE_FUNCTION static T sum_relative_to_max(const AnyState& row) {
+    using Traits = StateTraits<AnyState>;
+    constexpr bool is_rescaled = Traits::moves_in_steps;
+    if constexpr (!is_rescaled && std::is_same_v<typename V::X, T>) return row.sum;
+    const T sum = Traits::sum_relative_to(row.max, row);
+    constexpr T nearly_one = is_rescaled ? T(1) + 4 * Kokkos::Experimental::epsilon_v<T> : T(1);
+    return sum < nearly_one ? T(1) : sum;
+  }
 
-    T m_max;
-    T m_log_sum;
-  };
+  T m_max;
+  T m_log_sum;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -10,24 +10,27 @@
 namespace KokkosSoftmax::Impl {
 
 /// max v + log(sum_k exp(v_k - max v)), one number per row
+template <class T>
+struct LogSumExpOutput {
+  using Exp = ExpForLse<T>;
+  using State = LogSumExpState<T>;
+  using HeldState = State;
+  static constexpr const char* name = "logsumexp";
+  static constexpr bool keeps_exponentials = false;
+  static constexpr bool computes_on_half_pairs = true;
+
+  KOKKOS_FORCEINLINE_FUNCTION LogSumExpOutput(const LogSumExpState<T>& row, EmptyRows)
+      : value(row.value()) {}
+
+  T value;
+};
+
 template <class V>
 struct LogSumExpOp {
   using Types = V;
-  using T = typename V::Compute;
-  using State = LogSumExpState<T>;
-  using Exp = ExpForLse<T>;
-  static constexpr const char* name = "logsumexp";
-  static constexpr bool keeps_exponentials = false;
+  using State = LogSumExpState<typename V::Compute>;
+  using Outputs = OutputList<LogSumExpOutput<typename V::Compute>>;
   static constexpr bool writes_entries = false;
-  static constexpr bool computes_on_half_pairs = true;
-
-  struct Output {
-    KOKKOS_FORCEINLINE_FUNCTION Output(const State& row, T /*reference*/, EmptyRows)
-        : value(row.value()) {}
-    KOKKOS_FORCEINLINE_FUNCTION Output(const State& row, EmptyRows) : value(row.value()) {}
-
-    T value;
-  };
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -8,47 +8,112 @@
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
 #include <concepts>
+#include <cstddef>
 #include <team/RowState.hpp>
+#include <tuple>
+#include <type_traits>
 
 namespace KokkosSoftmax::Impl {
+
+/// The outputs of an operation, see RowOp. One kernel computes all of them: which one is the
+/// number RowArgs::function of a launch.
+template <class... Output>
+struct OutputList {
+  template <std::size_t function>
+  using at = std::tuple_element_t<function, std::tuple<Output...>>;
+  static constexpr std::size_t size = sizeof...(Output);
+  template <class Other>
+  using HeldStateOr =
+      std::conditional_t<(std::is_same_v<typename Output::HeldState, typename at<0>::HeldState> &&
+                          ...),
+                         typename at<0>::HeldState, Other>;
+  static constexpr bool keep_exponentials = (Output::keeps_exponentials || ...);
+  static constexpr bool compute_on_half_pairs =
+      size == 1 && (Output::computes_on_half_pairs && ...);
+  static constexpr const char* names[] = {Output::name...};
+};
 
 /// An operation is a type without objects. It has
 ///
 /// - Types: ValueTypes<...> of x and y
+/// - State: what a row is reduced to, see RowState. All outputs can be made from it.
+/// - writes_entries: whether the output has an entry per column; otherwise it is one number per row
+/// - Outputs: OutputList<...> of what can be computed, one per public function
+///
+/// An output is a type that is made from the row's state. It maps what a schedule has kept of an
+/// entry to the entry of the output, or has the row's one number as its member `value`. It has
+///
 /// - name: the name of the public function
-/// - State: what a row is reduced to, see RowState
 /// - Exp: how exp(v - reference) is computed, or another term that is summed. Slots without an
 ///   entry have the value -inf, whose term must be 0.
-/// - keeps_exponentials: whether a schedule keeps the exponentials exp(v - reference) for the
-///   output, or the values v
-/// - writes_entries: whether the output has an entry per column; otherwise it is one number per row
+/// - keeps_exponentials: whether a schedule keeps the exponential exp(v - reference) of an entry,
+///   or the value v
 /// - computes_on_half_pairs: whether entries of half types may stay in pairs as they are in memory
-///   (HalfTile)
-/// - Output: made from the row's state, maps what was kept to an entry of the output, or has the
-///   row's one number as its member `value`. It has two constructors: (state, reference,
-///   empty_rows) for exponentials relative to `reference`, and (state, empty_rows) for exponentials
-///   relative to the state's own reference.
-template <class O>
-concept RowOp = RowState<typename O::State> &&
-    requires(typename O::State state, typename O::Types::Compute v, EmptyRows empty_rows) {
-  typename O::Exp;
-  { O::name } -> std::convertible_to<const char*>;
-  { O::keeps_exponentials } -> std::convertible_to<bool>;
-  { O::writes_entries } -> std::convertible_to<bool>;
-  { O::computes_on_half_pairs } -> std::convertible_to<bool>;
-  requires !O::writes_entries || requires {
-    { typename O::Output(state, v, empty_rows)(v) } -> std::same_as<typename O::Types::Compute>;
-    { typename O::Output(state, empty_rows)(v) } -> std::same_as<typename O::Types::Compute>;
+///   (HalfTile); only if no other output shares the kernel
+/// - State: what a row is reduced to by a kernel for this output alone
+/// - HeldState: the same for schedules that hold a row in registers and sum each entry once. There
+///   the reference needn't move in steps.
+/// - two constructors: (state, reference, empty_rows) for exponentials relative to `reference`, and
+///   (state, empty_rows) for exponentials relative to the state's own reference
+template <class Output, class Op>
+concept RowOutput = requires(const typename Op::State state, const typename Op::Types::Compute v,
+                             EmptyRows empty_rows) {
+  { Output::name } -> std::convertible_to<const char*>;
+  typename Output::Exp;
+  { Output::keeps_exponentials } -> std::convertible_to<bool>;
+  { Output::computes_on_half_pairs } -> std::convertible_to<bool>;
+  requires RowState<typename Output::State> && RowState<typename Output::HeldState>;
+  requires !Op::writes_entries || requires {
+    { Output(state, v, empty_rows)(v) } -> std::same_as<typename Op::Types::Compute>;
+    { Output(state, empty_rows)(v) } -> std::same_as<typename Op::Types::Compute>;
   };
-  requires O::writes_entries || requires {
-    {
-      typename O::Output(state, empty_rows).value
-      } -> std::convertible_to<typename O::Types::Compute>;
+  requires Op::writes_entries || requires {
+    { Output(state, empty_rows).value } -> std::convertible_to<typename Op::Types::Compute>;
   };
 };
 
-/// The output for a schedule that has kept nothing and reads the entries a second time.
+template <class List, class Op>
+inline constexpr bool are_outputs = false;
+template <class Op, RowOutput<Op>... Output>
+inline constexpr bool are_outputs<OutputList<Output...>, Op> = sizeof...(Output) > 0;
+
+template <class O>
+concept RowOp = RowState<typename O::State> && requires {
+  { O::writes_entries } -> std::convertible_to<bool>;
+  requires are_outputs<typename O::Outputs, O>;
+};
+
+/// body(std::type_identity<Output>()) for the output of a launch, the one with the number
+/// `function`. All threads of a launch take the same branch. The code of the first output comes
+/// first, without jumps.
+template <RowOp Op, std::size_t candidate = 0, class Body>
+KOKKOS_FORCEINLINE_FUNCTION auto with_output([[maybe_unused]] int function, const Body& body) {
+  using Outputs = typename Op::Outputs;
+  if constexpr (candidate + 1 < Outputs::size) {
+    if (function != static_cast<int>(candidate)) [[unlikely]]
+      return with_output<Op, candidate + 1>(function, body);
+  }
+  return body(std::type_identity<typename Outputs::template at<candidate>>());
+}
+
+/// An operation with one of the outputs of another one.
+template <RowOp Op, int function>
+struct OneOutput : Op {
+  using Output = typename Op::Outputs::template at<static_cast<std::size_t>(function)>;
+  using Outputs = OutputList<Output>;
+  using State = typename Output::State;
+};
+
+/// The state for schedules that hold a row in registers: that of the outputs, if all have the same.
 template <RowOp Op>
+using HeldState = typename Op::Outputs::template HeldStateOr<typename Op::State>;
+
+/// The output of an operation with one output.
+template <RowOp Op>
+requires(Op::Outputs::size == 1) using OnlyOutput = typename Op::Outputs::template at<0>;
+
+/// An output for a schedule that has kept nothing and reads the entries a second time.
+template <RowOp Op, class Output>
 class EntryOutput {
  public:
   using T = typename Op::Types::Compute;
@@ -57,15 +122,15 @@ class EntryOutput {
       : m_output(row, empty_rows), m_exp(reference_of_state(row)) {}
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
-    if constexpr (Op::keeps_exponentials)
+    if constexpr (Output::keeps_exponentials)
       return m_output(m_exp(v));
     else
       return m_output(v);
   }
 
  private:
-  typename Op::Output m_output;
-  typename Op::Exp m_exp;
+  Output m_output;
+  typename Output::Exp m_exp;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -2,9 +2,11 @@
 #ifndef KOKKOSSOFTMAX_SRC_OP_SOFTMAX_HPP
 #define KOKKOSSOFTMAX_SRC_OP_SOFTMAX_HPP
 
+#include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Options.hpp>
 #include <numerics/Exp.hpp>
 #include <numerics/ExpHalf.hpp>
+#include <op/LogSoftmax.hpp>
 #include <op/RowOp.hpp>
 #include <team/SteppedState.hpp>
 #include <type_traits>
@@ -13,35 +15,45 @@ namespace KokkosSoftmax::Impl {
 
 /// y_j = exp(v_j - max v) / sum_k exp(v_k - max v)
 template <class V>
-struct SoftmaxOp {
-  using Types = V;
+class SoftmaxOutput {
+ public:
   using T = typename V::Compute;
+  static constexpr bool gives_halfs = sizeof(typename V::Y) < sizeof(T);
+  using Exp = std::conditional_t<gives_halfs, ExpHalf<T>, ExpAccurate<T>>;
   using State = SteppedState<T>;
-  using Exp = std::conditional_t<sizeof(typename V::Y) < sizeof(T), ExpHalf<T>, ExpAccurate<T>>;
+  /// ExpHalf takes any reference, so the maximum itself.
+  using HeldState = std::conditional_t<gives_halfs, LogSumExpState<T>, SteppedState<T>>;
   static constexpr const char* name = "softmax";
   static constexpr bool keeps_exponentials = true;
-  static constexpr bool writes_entries = true;
   static constexpr bool computes_on_half_pairs = false;
 
-  class Output {
-   public:
-    KOKKOS_FORCEINLINE_FUNCTION Output(const State& row, T reference, EmptyRows empty_rows)
-        : m_factor(rescale_factor(reference, reference_of_state(row))) {
-      // An empty row has the sum 0, and 1 / 0 makes its results NaN. NaN or +inf in the row has
-      // made the sum NaN.
-      m_factor = row.sum == T(0) && empty_rows == EmptyRows::zero ? T(0) : m_factor / row.sum;
-    }
-    KOKKOS_FORCEINLINE_FUNCTION Output(const State& row, EmptyRows empty_rows)
-        : m_factor(row.sum == T(0) && empty_rows == EmptyRows::zero ? T(0) : T(1) / row.sum) {}
+  template <RowState AnyState>
+  KOKKOS_FORCEINLINE_FUNCTION SoftmaxOutput(const AnyState& row, T reference, EmptyRows empty_rows)
+      : m_factor(rescale_factor(reference, reference_of_state(row))) {
+    // An empty row has the sum 0, and 1 / 0 makes its results NaN. NaN or +inf in the row has
+    // made the sum NaN.
+    m_factor = row.sum == T(0) && empty_rows == EmptyRows::zero ? T(0) : m_factor / row.sum;
+  }
+  template <RowState AnyState>
+  KOKKOS_FORCEINLINE_FUNCTION SoftmaxOutput(const AnyState& row, EmptyRows empty_rows)
+      : m_factor(row.sum == T(0) && empty_rows == EmptyRows::zero ? T(0) : T(1) / row.sum) {}
 
-    KOKKOS_FORCEINLINE_FUNCTION T operator()(T exponential) const { return exponential * m_factor; }
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T exponential) const { return exponential * m_factor; }
 
-    /// What the exponentials are multiplied by.
-    KOKKOS_FORCEINLINE_FUNCTION T factor() const { return m_factor; }
+  /// What the exponentials are multiplied by.
+  KOKKOS_FORCEINLINE_FUNCTION T factor() const { return m_factor; }
 
-   private:
-    T m_factor;
-  };
+ private:
+  T m_factor;
+};
+
+/// softmax and log_softmax, which differ in few instructions
+template <class V>
+struct SoftmaxOp {
+  using Types = V;
+  using State = SteppedState<typename V::Compute>;
+  using Outputs = OutputList<SoftmaxOutput<V>, LogSoftmaxOutput<V>>;
+  static constexpr bool writes_entries = true;
 };
 
 }  // namespace KokkosSoftmax::Impl

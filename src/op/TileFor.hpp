@@ -14,7 +14,7 @@ namespace KokkosSoftmax::Impl {
 
 template <class Op, class Source, int width>
 inline constexpr bool keeps_half_pairs = moves_in_pairs<typename Source::Types::X, width>&&
-    Op::computes_on_half_pairs&& Source::value_is_scaled_raw;
+    Op::Outputs::compute_on_half_pairs&& Source::value_is_scaled_raw;
 
 template <class Op, class Source, int items, int width, int threads, AccessMode access>
 using TileFor = typename std::conditional_t<

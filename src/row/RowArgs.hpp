@@ -32,6 +32,7 @@ struct RowArgs {
   T scale;
   X padding;  // the value of slots without an entry: -inf after scaling
   EmptyRows empty_rows;
+  int function;  // the number of the output, see OutputList
   bool scale_is_zero;
   bool writes_beside;          // the log-sum-exp or the maximum of each row
   std::int64_t first_row = 0;  // the first row of this launch, see TeamLaunch
@@ -41,6 +42,7 @@ struct RowArgs {
         scale(kernel_scale(static_cast<T>(options.scale))),
         padding(scaled_padding<X>(scale)),
         empty_rows(options.empty_rows),
+        function(problem_.function),
         scale_is_zero(static_cast<T>(options.scale) == T(0)),
         writes_beside(problem_.lse != nullptr || problem_.max != nullptr) {}
 

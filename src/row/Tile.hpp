@@ -124,6 +124,14 @@ class Tile : public TileSlots<Source, items, width, threads, access, strides> {
     }
   }
 
+  /// Replaces the values by map(value).
+  template <class Map>
+  KOKKOS_FORCEINLINE_FUNCTION void transform(const Map& map) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) m_value[j] = map(m_value[j]);
+    if constexpr (access == AccessMode::peeled_vectors) m_edge = map(m_edge);
+  }
+
   /// Stores map(value) for the values that the tile holds, in the places from which `load` with the
   /// same arguments has read.
   template <class Map>

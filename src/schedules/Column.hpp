@@ -88,11 +88,15 @@ class ColumnTeam {
 
   /// What `finish_beside` writes for the rows of this lane, in one thread of the team.
   template <class Op>
-  KOKKOS_FORCEINLINE_FUNCTION void finish_beside_rows(const State (&all)[rows_per_lane]) const {
+  KOKKOS_FORCEINLINE_FUNCTION void finish_beside_lane(const State (&all)[rows_per_lane]) const {
     if (thread() != 0) return;
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < rows_per_lane; ++k)
-      if (is_row(k)) finish_beside<Op>(m_arguments, row_number(k), all[k]);
+    if constexpr (Tiles::slots == 1) {
+      if (is_row(0)) finish_beside_rows<Op>(m_arguments, m_row, all);
+    } else {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < rows_per_lane; ++k)
+        if (is_row(k)) finish_beside<Op>(m_arguments, row_number(k), all[k]);
+    }
   }
 
  private:
@@ -127,10 +131,9 @@ class ColumnTeam {
 template <class Exec, class Op, class Source, class Shape>
 struct ColumnHeldKernel {
   using V = typename Source::Types;
-  using Team = ColumnTeam<Exec, typename Op::State, Source, Shape>;
+  using Team = ColumnTeam<Exec, HeldState<Op>, Source, Shape>;
   using Tiles = typename Team::Tiles;
   using State = typename Team::State;
-  using Output = typename Op::Output;
   static_assert(Op::writes_entries, "columns that are read once needn't be held");
   static constexpr int rows_per_team = Team::rows;
   static constexpr std::int64_t max_columns = Tiles::chunks;
@@ -144,16 +147,41 @@ struct ColumnHeldKernel {
     tiles.load(arguments, rows.row, 0, team.thread());
     State mine[Tiles::rows], all[Tiles::rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < Tiles::rows; ++k) mine[k] = reduce_tile<Op, 1>(member, tiles[k]);
+    for (int k = 0; k < Tiles::rows; ++k)
+      mine[k] = reduce_tile<Op, State, 1>(member, tiles[k], arguments.function);
     team.merge(mine, all);
-    tiles.store(
-        rows.row, 0, team.thread(),
-        [&](int k) { return Output(all[k], reference_of_state(mine[k]), arguments.empty_rows); },
-        [&](int k) { return team.is_row(k); });
-    team.template finish_beside_rows<Op>(all);
+    store(team, rows, tiles, mine, all);
+    team.template finish_beside_lane<Op>(all);
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) { return Team::scratch_bytes(); }
+
+ private:
+  /// As store_output(), for the rows of a lane.
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Team& team, const typename Team::Rows& rows,
+                                         Tiles& tiles, const State (&mine)[Tiles::rows],
+                                         const State (&all)[Tiles::rows]) const {
+    const auto is_row = [&](int k) { return team.is_row(k); };
+    if constexpr (Op::Outputs::size == 1) {
+      const auto output_of = [&](int k) { return output<OnlyOutput<Op>>(mine[k], all[k]); };
+      tiles.store(rows.row, 0, team.thread(), output_of, is_row);
+    } else {
+      with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+        KOKKOSSOFTMAX_IMPL_UNROLL
+        for (int k = 0; k < Tiles::rows; ++k) tiles[k].transform(output<Output>(mine[k], all[k]));
+      });
+      const auto unchanged = [](int) { return [](typename Team::T v) { return v; }; };
+      tiles.store(rows.row, 0, team.thread(), unchanged, is_row);
+    }
+  }
+
+  template <class Output>
+  KOKKOS_FORCEINLINE_FUNCTION Output output(const State& mine, const State& all) const {
+    if constexpr (Shape::threads == 1)
+      return Output(all, arguments.empty_rows);
+    else
+      return Output(all, reference_of_state(mine), arguments.empty_rows);
+  }
 };
 
 /// Rows of any length, which are read twice. The second read goes backwards, because the end of the
@@ -164,7 +192,6 @@ struct ColumnKernel {
   using Team = ColumnTeam<Exec, typename Op::State, Source, Shape>;
   using Tiles = typename Team::Tiles;
   using State = typename Team::State;
-  using Output = typename Op::Output;
   static constexpr int rows_per_team = Team::rows;
 
   RowArgs<V> arguments;
@@ -173,26 +200,37 @@ struct ColumnKernel {
     const Team team(member, arguments);
     const auto rows = team.lane_rows();
     const std::int64_t columns = team.is_row(0) ? arguments.problem.columns : 0;
-    OnlineSum<typename Op::Exp, State> sum[Tiles::rows];
+    State mine[Tiles::rows], all[Tiles::rows];
+    with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+      reduce<typename Output::Exp>(team, rows, columns, mine);
+    });
+    team.merge(mine, all);
+    if constexpr (!Op::writes_entries)
+      write_values(team, rows, all);
+    else
+      with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+        write_entries<Output>(team, rows, columns, all);
+      });
+    if constexpr (Op::writes_entries) team.template finish_beside_lane<Op>(all);
+  }
+
+  static std::size_t scratch_bytes(std::int64_t /*columns*/) { return Team::scratch_bytes(); }
+
+ private:
+  template <class Exp>
+  KOKKOS_FORCEINLINE_FUNCTION void reduce(const Team& team, const typename Team::Rows& rows,
+                                          std::int64_t columns, State (&state)[Tiles::rows]) const {
+    OnlineSum<Exp, State> sum[Tiles::rows];
     for (std::int64_t first = 0; first < columns; first += Tiles::chunks) {
       Tiles tiles;
       tiles.load(arguments, rows.row, first, team.thread());
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < Tiles::rows; ++k) sum[k].add(tiles[k]);
     }
-    State mine[Tiles::rows], all[Tiles::rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < Tiles::rows; ++k) mine[k] = sum[k].state();
-    team.merge(mine, all);
-    if constexpr (!Op::writes_entries)
-      write_values(team, rows, all);
-    else
-      write_entries(team, rows, columns, all);
+    for (int k = 0; k < Tiles::rows; ++k) state[k] = sum[k].state();
   }
 
-  static std::size_t scratch_bytes(std::int64_t /*columns*/) { return Team::scratch_bytes(); }
-
- private:
   KOKKOS_FORCEINLINE_FUNCTION void write_values(const Team& team, const typename Team::Rows& rows,
                                                 const State (&all)[Tiles::rows]) const {
     if (team.thread() != 0) return;
@@ -200,10 +238,11 @@ struct ColumnKernel {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k) {
       typename V::Y* y = Tiles::slots == 1 ? rows.row[0].y + k * stride : rows.row[k].y;
-      if (team.is_row(k)) finish_row(arguments, Output(all[k], arguments.empty_rows), y);
+      if (team.is_row(k)) finish_row<Op>(arguments, all[k], y);
     }
   }
 
+  template <class Output>
   KOKKOS_FORCEINLINE_FUNCTION void write_entries(const Team& team, const typename Team::Rows& rows,
                                                  std::int64_t columns,
                                                  const State (&all)[Tiles::rows]) const {
@@ -214,10 +253,9 @@ struct ColumnKernel {
       tiles.load(arguments, rows.row, first, team.thread());
       tiles.store(
           rows.row, first, team.thread(),
-          [&](int k) { return EntryOutput<Op>(all[k], arguments.empty_rows); },
+          [&](int k) { return EntryOutput<Op, Output>(all[k], arguments.empty_rows); },
           [&](int k) { return team.is_row(k); });
     }
-    team.template finish_beside_rows<Op>(all);
   }
 };
 

@@ -14,11 +14,10 @@ namespace KokkosSoftmax::Impl {
 template <class Exec, class Op, class Source, class Shape>
 struct FusedRegistersKernel {
   using V = typename Source::Types;
-  using State = typename Op::State;
+  using State = HeldState<Op>;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Share = TeamTileFor<Op, Source, Shape>;
   using Row = typename Share::Row;
-  using Output = typename Op::Output;
   static constexpr int rows_per_team = 1;
 
   RowArgs<V> arguments;
@@ -30,13 +29,13 @@ struct FusedRegistersKernel {
     const Row row(arguments, arguments.row_of_team(member));
     Share share;
     share.load(arguments, row, 0, thread_id);
-    const State mine = reduce_tile<Op, lanes>(member, share);
+    const State mine = reduce_tile<Op, State, lanes>(member, share, arguments.function);
     const ScratchStates<Exec, State> states(member.team_scratch(0), Shape::threads);
     const auto all =
         merge_over_team<Shape::threads, lanes, !Op::writes_entries>(member, lane, states, mine);
     if (!Op::writes_entries && member.team_rank() > 0) return;
-    finish_tile<Op>(arguments, share, row, thread_id, thread_id == 0,
-                    Output(all, reference_of_state(mine), arguments.empty_rows));
+    finish_tile<Op>(arguments, share, row, thread_id, thread_id == 0, all,
+                    reference_of_state(mine));
     if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all);
   }
 

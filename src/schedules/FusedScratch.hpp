@@ -14,7 +14,6 @@ struct FusedScratchKernel {
   using State = typename Op::State;
   using Share = ScratchSegment<Exec, Op, Source, Shape>;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Output = typename Share::Output;
   static constexpr int rows_per_team = 1;
 
   RowArgs<V> arguments;
@@ -30,7 +29,7 @@ struct FusedScratchKernel {
     const auto all =
         merge_over_team<Shape::threads, lanes, !Op::writes_entries>(member, lane, states, mine);
     if constexpr (!Op::writes_entries) {
-      if (thread_id == 0) finish_row(arguments, Output(all, arguments.empty_rows), row.y);
+      if (thread_id == 0) finish_row<Op>(arguments, all, row.y);
     } else {
       share.store(arguments, row, 0, thread_id, all);
       if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all);

@@ -25,14 +25,19 @@ struct HostColumnsKernel {
   using V = typename Source::Types;
   using T = typename V::Compute;
   using Span = HostSpan<T, T, decltype(on_host(std::declval<Source>()))>;  // of a row in the buffer
-  using Output = typename Op::Output;
-  using Exp = typename Op::Exp;
-  static constexpr int block_rows = 64 / static_cast<int>(sizeof(T));  // they fill a cache line
+  static constexpr int block_rows = 64 / static_cast<int>(sizeof(T));      // they fill a cache line
   static constexpr std::int64_t piece_columns = Span::max_size;  // as a HostRow, for the same bits
 
   RowArgs<V> arguments;
 
   void operator()(std::int64_t block) const {
+    with_output<Op>(arguments.function,
+                    [&]<class Output>(std::type_identity<Output>) { compute<Output>(block); });
+  }
+
+ private:
+  template <class Output>
+  void compute(std::int64_t block) const {
     T buffer[block_rows][piece_columns];
     RowPointers<V> row[block_rows];
     const std::int64_t columns = arguments.problem.columns;
@@ -41,7 +46,7 @@ struct HostColumnsKernel {
         static_cast<int>(std::min<std::int64_t>(block_rows, arguments.problem.rows - first_row));
     for (int r = 0; r < rows; ++r) row[r] = arguments.row(first_row + r);
 
-    OnlineSum<Exp, typename Op::State> sum[block_rows];
+    OnlineSum<typename Output::Exp, typename Op::State> sum[block_rows];
     for (std::int64_t c = 0; c < columns; c += piece_columns) {
       const std::int64_t size = load(buffer, row, rows, c);
       for (int r = 0; r < rows; ++r) {
@@ -50,8 +55,7 @@ struct HostColumnsKernel {
       }
     }
     if constexpr (!Op::writes_entries) {
-      for (int r = 0; r < rows; ++r)
-        finish_row(arguments, Output(sum[r].state(), arguments.empty_rows), row[r].y);
+      for (int r = 0; r < rows; ++r) finish_row<Op>(arguments, sum[r].state(), row[r].y);
     } else {
       for (int r = 0; r < rows; ++r) finish_beside<Op>(arguments, first_row + r, sum[r].state());
       // Backwards: the last piece is still in the buffer, and the pieces before it may be in a
@@ -60,7 +64,7 @@ struct HostColumnsKernel {
       for (std::int64_t c = last; c >= 0; c -= piece_columns) {
         const std::int64_t size = c == last ? columns - last : load(buffer, row, rows, c);
         for (int r = 0; r < rows; ++r) {
-          const EntryOutput<Op> output(sum[r].state(), arguments.empty_rows);
+          const EntryOutput<Op, Output> output(sum[r].state(), arguments.empty_rows);
           Span(buffer[r], size, on_host(Source(arguments)), c).transform_into(buffer[r], 1, output);
         }
         store(buffer, row, rows, c, size);
@@ -68,7 +72,6 @@ struct HostColumnsKernel {
     }
   }
 
- private:
   std::int64_t load(T (&buffer)[block_rows][piece_columns], const RowPointers<V>* row, int rows,
                     std::int64_t first) const {
     const std::int64_t size = std::min(piece_columns, arguments.problem.columns - first);

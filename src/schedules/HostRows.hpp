@@ -19,7 +19,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A row on a host. `sum` and `write` work on its spans [first, last).
+/// A row on a host. `reduce` and `write` work on its spans [first, last).
 template <class Op, class Source>
 class HostRow {
  public:
@@ -28,8 +28,6 @@ class HostRow {
   using State = typename Op::State;
   using Y = typename V::Y;
   using Span = HostSpan<typename V::X, T, decltype(on_host(std::declval<Source>()))>;
-  using Output = typename Op::Output;
-  using Exp = typename Op::Exp;
   static constexpr std::int64_t span_size = Span::max_size;
 
   HostRow(const RowArgs<V>& arguments, std::int64_t r)
@@ -37,32 +35,36 @@ class HostRow {
 
   static std::int64_t spans(std::int64_t columns) { return divide_up(columns, span_size); }
 
-  OnlineSum<Exp, State> sum(std::int64_t first, std::int64_t last) const {
-    OnlineSum<Exp, State> sum;
-    for (std::int64_t s = first; s < last; ++s) {
-      const Span entries = span(s);
-      sum.add(entries);
-    }
-    return sum;
+  State reduce(std::int64_t first, std::int64_t last) const {
+    return with_output<Op>(m_arguments.function, [&]<class Output>(std::type_identity<Output>) {
+      OnlineSum<typename Output::Exp, State> sum;
+      for (std::int64_t s = first; s < last; ++s) {
+        const Span entries = span(s);
+        sum.add(entries);
+      }
+      return sum.state();
+    });
   }
 
   /// Writes the spans in reverse order, because the cache holds the last ones after `sum`.
   void write(std::int64_t first, std::int64_t last, const State& row) const {
-    const EntryOutput<Op> output(row, m_arguments.empty_rows);
-    const std::int64_t stride = m_arguments.problem.y_column_stride;
-    for (std::int64_t s = last - 1; s >= first; --s)
-      span(s).transform_into(m_pointers.y + s * span_size * stride, stride, output);
+    with_output<Op>(m_arguments.function, [&]<class Output>(std::type_identity<Output>) {
+      const EntryOutput<Op, Output> output(row, m_arguments.empty_rows);
+      const std::int64_t stride = m_arguments.problem.y_column_stride;
+      for (std::int64_t s = last - 1; s >= first; --s)
+        span(s).transform_into(m_pointers.y + s * span_size * stride, stride, output);
+    });
   }
 
   void write_beside(const State& row) const { finish_beside<Op>(m_arguments, m_number, row); }
 
-  void write_value(const State& row) const {
-    finish_row(m_arguments, Output(row, m_arguments.empty_rows), m_pointers.y);
-  }
+  void write_value(const State& row) const { finish_row<Op>(m_arguments, row, m_pointers.y); }
 
-  /// Softmax of a row of one span. Each exponential is computed once and kept until the sum is
-  /// known: in y, which is in the cache, or in a local array if y would round it.
-  void softmax_in_one_span() const {
+  /// The output of a row of one span, for an output that keeps exponentials. Each is computed once
+  /// and kept until the sum is known: in y, which is in the cache, or in a local array if y would
+  /// round it.
+  template <class Output>
+  void write_one_span() const {
     constexpr bool in_y = std::is_same_v<Y, T>;
     [[maybe_unused]] T beside[in_y ? 1 : span_size];
     T* exponentials;
@@ -73,7 +75,8 @@ class HostRow {
     const Span entries = span(0);
     const T max = entries.max(-Kokkos::Experimental::infinity_v<T>);
     const T reference = StateTraits<State>::reference_of(max);
-    const State row = StateTraits<State>::make(max, entries.sum_into(exponentials, Exp(reference)));
+    const State row = StateTraits<State>::make(
+        max, entries.sum_into(exponentials, typename Output::Exp(reference)));
     write_beside(row);
     const Output output(row, reference, m_arguments.empty_rows);
     HostSpan<T, T, ValuesThemselves<T>>(exponentials, m_arguments.problem.columns, {})
@@ -102,14 +105,16 @@ struct HostRowsKernel {
     const std::int64_t columns = arguments.problem.columns;
     const std::int64_t spans = row.spans(columns);
     if constexpr (!Op::writes_entries) {
-      row.write_value(row.sum(0, spans).state());
+      row.write_value(row.reduce(0, spans));
     } else {
-      if constexpr (Op::keeps_exponentials) {
-        if (spans == 1 && arguments.problem.y_column_stride == 1) return row.softmax_in_one_span();
-      }
-      const auto state = row.sum(0, spans).state();
-      row.write_beside(state);
-      row.write(0, spans, state);
+      with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+        if constexpr (Output::keeps_exponentials)
+          if (spans == 1 && arguments.problem.y_column_stride == 1)
+            return row.template write_one_span<Output>();
+        const auto state = row.reduce(0, spans);
+        row.write_beside(state);
+        row.write(0, spans, state);
+      });
     }
   }
 };
@@ -128,7 +133,7 @@ struct HostSplitRowsKernel {
     const std::int64_t spans = row.spans(arguments.problem.columns);
     const std::int64_t first = spans * member.team_rank() / member.team_size();
     const std::int64_t last = spans * (member.team_rank() + 1) / member.team_size();
-    typename Op::State all = row.sum(first, last).state();
+    typename Op::State all = row.reduce(first, last);
     member.team_reduce(MergedStates<typename Op::State>(all));
     if constexpr (!Op::writes_entries) {
       if (member.team_rank() == 0) row.write_value(all);

@@ -10,7 +10,6 @@
 #include <backend/DivideUp.hpp>
 #include <host/Isa.hpp>
 #include <memory>
-#include <op/LogSoftmax.hpp>
 #include <op/LogSumExp.hpp>
 #include <op/Softmax.hpp>
 #include <row/RowArgs.hpp>
@@ -19,27 +18,36 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The kernels of an operation, if there are any.
+/// The kernels of an operation, if there are any: those of its output with the number `function`.
 template <class Op>
 struct HostKernelsOf {
   static constexpr bool exist = false;
 };
-template <class T, HostKernels<T> HostKernelTable<T>::*member>
+template <class T, HostKernels<T> HostKernelTable<T>::*first,
+          HostKernels<T> HostKernelTable<T>::*second = first>
 struct ExistingHostKernels {
   static constexpr bool exist = true;
-  static const HostKernels<T>& get() { return host_kernels<T>().*member; }
+  static const HostKernels<T>& get(int function) {
+    return host_kernels<T>().*(function == 0 ? first : second);
+  }
 };
-template <class T>
-concept HasHostKernels = std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-#define KOKKOSSOFTMAX_IMPL_HOST_KERNELS_OF(Op, member) \
-  template <HasHostKernels T>                          \
-  struct HostKernelsOf<Op<ValueTypes<T, T>>>           \
-      : ExistingHostKernels<T, &HostKernelTable<T>::member> {};
-KOKKOSSOFTMAX_IMPL_HOST_KERNELS_OF(SoftmaxOp, softmax)
-KOKKOSSOFTMAX_IMPL_HOST_KERNELS_OF(LogSoftmaxOp, log_softmax)
-KOKKOSSOFTMAX_IMPL_HOST_KERNELS_OF(LogSumExpOp, logsumexp)
-#undef KOKKOSSOFTMAX_IMPL_HOST_KERNELS_OF
+using FloatTypes = ValueTypes<float>;
+using DoubleTypes = ValueTypes<double>;
+template <>
+struct HostKernelsOf<SoftmaxOp<FloatTypes>>
+    : ExistingHostKernels<float, &HostKernelTable<float>::softmax,
+                          &HostKernelTable<float>::log_softmax> {};
+template <>
+struct HostKernelsOf<SoftmaxOp<DoubleTypes>>
+    : ExistingHostKernels<double, &HostKernelTable<double>::softmax,
+                          &HostKernelTable<double>::log_softmax> {};
+template <>
+struct HostKernelsOf<LogSumExpOp<FloatTypes>>
+    : ExistingHostKernels<float, &HostKernelTable<float>::logsumexp> {};
+template <>
+struct HostKernelsOf<LogSumExpOp<DoubleTypes>>
+    : ExistingHostKernels<double, &HostKernelTable<double>::logsumexp> {};
 
 /// A buffer of the calling thread, allocated at its first use.
 template <class T>
@@ -167,7 +175,7 @@ struct HostRowsBlocks {
                       [&](std::int64_t first, std::int64_t count) {
                         auto job = jobs.rows(first, count);
                         job.buffer = host_thread_buffer<T>();
-                        HostKernelsOf<Op>::get().rows(job);
+                        HostKernelsOf<Op>::get(arguments.function).rows(job);
                       });
   }
 };
@@ -191,11 +199,11 @@ struct HostPanelsBlocks {
     const auto first_row = [&](std::int64_t l) {
       return l / per_group * neighbours + std::min(l % per_group * line, neighbours);
     };
-    jobs.for_each_job(first_row(begin_of_part(all, b, blocks)),
-                      first_row(begin_of_part(all, b + 1, blocks)),
-                      [&](std::int64_t first, std::int64_t count) {
-                        HostKernelsOf<Op>::get().panels(jobs.panels(first, count));
-                      });
+    jobs.for_each_job(
+        first_row(begin_of_part(all, b, blocks)), first_row(begin_of_part(all, b + 1, blocks)),
+        [&](std::int64_t first, std::int64_t count) {
+          HostKernelsOf<Op>::get(arguments.function).panels(jobs.panels(first, count));
+        });
   }
 };
 
@@ -224,7 +232,7 @@ struct HostGatheredBlocks {
  private:
   /// One row, or several of at most one span in all.
   void compute(const Panels& job) const {
-    const HostKernels<T>& kernels = HostKernelsOf<Op>::get();
+    const HostKernels<T>& kernels = HostKernelsOf<Op>::get(arguments.function);
     HostRowsJob<T, T, T> gathered;
     static_cast<HostJob<T, T, T>&>(gathered) = job;
     gathered.streams = false;
@@ -299,7 +307,7 @@ struct HostRowInSpans {
   std::int64_t spans() const { return divide_up(arguments.problem.columns, span_columns); }
 
   void operator()(const Member& member) const {
-    const HostKernels<T>& kernels = HostKernelsOf<Op>::get();
+    const HostKernels<T>& kernels = HostKernelsOf<Op>::get(arguments.function);
     const auto job = HostJobs<Op>(arguments).rows(member.league_rank(), 1);
     State* const states = team_array<State>(member, spans());
     const std::int64_t first = begin_of_part(spans(), member.team_rank(), member.team_size());
@@ -336,7 +344,7 @@ struct HostPanelInParts {
   }
 
   void operator()(const Member& member) const {
-    const HostKernels<T>& kernels = HostKernelsOf<Op>::get();
+    const HostKernels<T>& kernels = HostKernelsOf<Op>::get(arguments.function);
     const HostJobs<Op> jobs(arguments);
     const std::int64_t group = member.league_rank() / panels_per_group();
     const std::int64_t first_row = member.league_rank() % panels_per_group() * host_panel_rows;

@@ -20,8 +20,6 @@ struct OnlineKernel {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using RowTile = LoopTileFor<Op, Source, Shape>;
   using Row = typename RowTile::Row;
-  using Output = typename Op::Output;
-  using Exp = typename Op::Exp;
   static constexpr int rows_per_team = 1;
 
   RowArgs<V> arguments;
@@ -32,33 +30,50 @@ struct OnlineKernel {
     const int thread_id = member.team_rank() * lanes + lane;
     const Row row(arguments, arguments.row_of_team(member));
 
-    OnlineSum<Exp, State> sum;
-    for (std::int64_t first = 0; first == 0 || first < row.chunks; first += RowTile::chunks) {
-      RowTile tile;
-      tile.load(arguments, row, first, thread_id);
-      sum.add(tile);
-    }
+    const State mine =
+        with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+          return reduce<typename Output::Exp>(row, thread_id);
+        });
     const ScratchStates<Exec, State> states(member.team_scratch(0), Shape::threads);
     const auto all = merge_over_team<Shape::threads, lanes, !Op::writes_entries>(
-        member, lane, states, merge_over_lanes<lanes>(member, sum.state()));
+        member, lane, states, merge_over_lanes<lanes>(member, mine));
 
     if constexpr (!Op::writes_entries) {
-      if (thread_id == 0) finish_row(arguments, Output(all, arguments.empty_rows), row.y);
+      if (thread_id == 0) finish_row<Op>(arguments, all, row.y);
     } else {
-      const EntryOutput<Op> output(all, arguments.empty_rows);
-      const std::int64_t last =
-          row.chunks > 0 ? (row.chunks - 1) / RowTile::chunks * RowTile::chunks : 0;
-      for (std::int64_t first = last; first >= 0; first -= RowTile::chunks) {
-        RowTile tile;
-        tile.load(arguments, row, first, thread_id);
-        tile.store(row, first, thread_id, output);
-      }
+      with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+        write(row, thread_id, EntryOutput<Op, Output>(all, arguments.empty_rows));
+      });
       if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all);
     }
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) {
     return ScratchStates<Exec, State>::shmem_size(Shape::threads);
+  }
+
+ private:
+  template <class Exp>
+  KOKKOS_FORCEINLINE_FUNCTION State reduce(const Row& row, int thread_id) const {
+    OnlineSum<Exp, State> sum;
+    for (std::int64_t first = 0; first == 0 || first < row.chunks; first += RowTile::chunks) {
+      RowTile tile;
+      tile.load(arguments, row, first, thread_id);
+      sum.add(tile);
+    }
+    return sum.state();
+  }
+
+  template <class Output>
+  KOKKOS_FORCEINLINE_FUNCTION void write(const Row& row, int thread_id,
+                                         const Output& output) const {
+    const std::int64_t last =
+        row.chunks > 0 ? (row.chunks - 1) / RowTile::chunks * RowTile::chunks : 0;
+    for (std::int64_t first = last; first >= 0; first -= RowTile::chunks) {
+      RowTile tile;
+      tile.load(arguments, row, first, thread_id);
+      tile.store(row, first, thread_id, output);
+    }
   }
 };
 

@@ -18,8 +18,6 @@ struct PackedKernel {
   using V = typename Source::Types;
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Output = typename Op::Output;
-  using Exp = typename Op::Exp;
   using State = typename Op::State;
   using RowChunk = Chunk<T, Shape::width>;
   using MovedChunk = Intrinsics::Moved<RowChunk, T, Shape::width>;
@@ -81,22 +79,29 @@ struct PackedKernel {
       value[j] = j < columns ? source.value(row[j], j) : -Kokkos::Experimental::infinity_v<T>;
       max = larger(max, value[j]);
     });
-    const T sum = sum_by(Exp(StateTraits<State>::reference_of(max)), [&](const auto& exp) {
-      T terms = T(0);
-      for_each_slot(columns, [&](int j) {
-        add_term<Op::keeps_exponentials>(terms, exp, value[j], value[j]);
-      });
-      return terms;
-    });
+    const T reference = StateTraits<State>::reference_of(max);
+    const T sum =
+        with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+          return sum_by(typename Output::Exp(reference), [&](const auto& exp) {
+            T terms = T(0);
+            for_each_slot(columns, [&](int j) {
+              add_term<Output::keeps_exponentials>(terms, exp, value[j], value[j]);
+            });
+            return terms;
+          });
+        });
     const State state = StateTraits<State>::make(max, sum);
-    const Output output(state, arguments.empty_rows);
     if constexpr (Op::writes_entries) {
+      with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+        const Output output(state, arguments.empty_rows);
+        for_each_slot(columns, [&](int j) { value[j] = output(value[j]); });
+      });
       for_each_slot(columns, [&](int j) {
-        if (j < columns) row[j] = output(value[j]);
+        if (j < columns) row[j] = value[j];
       });
       finish_beside<Op>(arguments, r, state);
     } else {
-      finish_row(arguments, output, y_of_row(r));
+      finish_row<Op>(arguments, state, y_of_row(r));
     }
   }
 
@@ -118,23 +123,30 @@ struct PackedKernel {
 
   KOKKOS_FORCEINLINE_FUNCTION void work_in_scratch(T* row, int columns, std::int64_t r) const {
     const Source source(arguments);
-    const State state = reduce(source, row, columns);
-    const Output output(state, arguments.empty_rows);
-    if constexpr (Op::writes_entries) {
-      for (int j = 0; j < columns; ++j)
-        row[j] = output(Op::keeps_exponentials ? row[j] : source.value(row[j], j));
+    const State state =
+        with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+          const State reduced = reduce<Output>(source, row, columns);
+          if constexpr (Op::writes_entries) {
+            const Output output(reduced, arguments.empty_rows);
+            for (int j = 0; j < columns; ++j)
+              row[j] = output(Output::keeps_exponentials ? row[j] : source.value(row[j], j));
+          }
+          return reduced;
+        });
+    if constexpr (Op::writes_entries)
       finish_beside<Op>(arguments, r, state);
-    } else {
-      finish_row(arguments, output, y_of_row(r));
-    }
+    else
+      finish_row<Op>(arguments, state, y_of_row(r));
   }
+  template <class Output>
   KOKKOS_FORCEINLINE_FUNCTION static State reduce(const Source& source, T* row, int columns) {
     T max = -Kokkos::Experimental::infinity_v<T>;
     for (int j = 0; j < columns; ++j) max = larger(max, source.value(row[j], j));
-    const T sum = sum_by(Exp(StateTraits<State>::reference_of(max)), [&](const auto& exp) {
+    const typename Output::Exp exp_of_entry(StateTraits<State>::reference_of(max));
+    const T sum = sum_by(exp_of_entry, [&](const auto& exp) {
       T terms = T(0);
       for (int j = 0; j < columns; ++j)
-        add_term<Op::keeps_exponentials>(terms, exp, source.value(row[j], j), row[j]);
+        add_term<Output::keeps_exponentials>(terms, exp, source.value(row[j], j), row[j]);
       return terms;
     });
     return StateTraits<State>::make(max, sum);

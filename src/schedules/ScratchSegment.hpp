@@ -13,8 +13,9 @@ namespace KokkosSoftmax::Impl {
 /// first tile stays in registers, and the chunks after it are stashed in the team's level-0 scratch
 /// memory. Each lane reads back only what it has stashed itself, so that no barrier is needed.
 ///
-/// For softmax, the exponentials are stashed. Their reference is near the largest entry that the
-/// lane had seen when it summed the tile. For log_softmax, the scaled entries are stashed. Entries
+/// What the output needs is stashed: exponentials for softmax, values for log_softmax. The
+/// reference of the exponentials is near the largest entry that the lane had seen when it summed
+/// the tile. Entries
 /// of half types are stashed as they are in memory, where they take half of the space, and their
 /// exponentials are computed from them a second time.
 template <class Exec, class Op, class Source, class Shape>
@@ -25,8 +26,6 @@ class ScratchSegment {
   using State = typename Op::State;
   using RowTile = TeamTile<Source, Shape>;
   using Row = typename RowTile::Row;
-  using Output = typename Op::Output;
-  using Exp = typename Op::Exp;
 
   /// For segments of up to `chunks` chunks.
   template <class Member>
@@ -38,45 +37,18 @@ class ScratchSegment {
   /// Reads the chunks from number `begin` to the end of the row. Returns this lane's state.
   KOKKOS_FORCEINLINE_FUNCTION State load(const RowArgs<V>& arguments, const Row& row,
                                          std::int64_t begin, int thread_id) {
-    OnlineSum<Exp, State> sum;
-    for (std::int64_t t = tiles(row, begin) - 1; t > 0; --t) {
-      RowTile tile;
-      tile.load(arguments, row, begin + t * RowTile::chunks, thread_id, [&](const auto& chunk) {
-        if constexpr (stashes_entries) stash(t, thread_id, [&](int i) { return chunk[i]; });
-      });
-      sum.template add<stashes_exponentials>(tile);
-      if constexpr (!stashes_entries) stash(t, thread_id, [&](int i) { return tile.chunk(i); });
-      if constexpr (stashes_exponentials)
-        m_references(reference_slot(t, thread_id)) = sum.reference();
-    }
-    m_tile.load(arguments, row, begin, thread_id);
-    sum.template add<Op::keeps_exponentials>(m_tile);
-    m_reference = sum.reference();
-    return sum.state();
+    return with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+      return load_for<Output>(arguments, row, begin, thread_id);
+    });
   }
 
   /// Writes the output of the same chunks. `all` is the state of the row.
   KOKKOS_FORCEINLINE_FUNCTION void store(const RowArgs<V>& arguments, const Row& row,
-                                         std::int64_t begin, int thread_id,
-                                         const State& all) const {
-    const EmptyRows empty_rows = arguments.empty_rows;
-    m_tile.store(row, begin, thread_id, Output(all, m_reference, empty_rows));
-    const std::int64_t end = tiles(row, begin);
-    for (std::int64_t t = 1; t < end; ++t) {
-      Slot slots[RowTile::items];
-      fetch(t, thread_id, slots);
-      RowTile tile;
-      const std::int64_t first = begin + t * RowTile::chunks;
-      if constexpr (stashes_entries) {
-        tile.take(Source(arguments), RowTile::columns(row, first, thread_id), slots);
-        tile.store(row, first, thread_id, EntryOutput<Op>(all, empty_rows));
-      } else {
-        tile.set_chunks(slots);
-        const T reference = stashes_exponentials ? m_references(reference_slot(t, thread_id))
-                                                 : reference_of_state(all);
-        tile.store(row, first, thread_id, Output(all, reference, empty_rows));
-      }
-    }
+                                         std::int64_t begin, int thread_id, const State& all) {
+    store_output<Op>(m_tile, arguments, row, begin, thread_id, all, m_reference);
+    with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+      store_stashed<Output>(arguments, row, begin, thread_id, all);
+    });
   }
 
   static std::size_t scratch_bytes(std::int64_t chunks) {
@@ -85,7 +57,7 @@ class ScratchSegment {
 
   /// The largest number of chunks of a segment, if the team has `scratch` bytes of scratch memory.
   static std::int64_t most_chunks(std::size_t scratch) {
-    constexpr std::size_t of_references = stashes_exponentials ? RowTile::threads * sizeof(T) : 0;
+    constexpr std::size_t of_references = has_references ? RowTile::threads * sizeof(T) : 0;
     constexpr std::size_t of_tile = RowTile::chunks * sizeof(Slot) + of_references;
     const std::size_t for_alignment = scratch_bytes(0);
     const std::size_t bytes = scratch > for_alignment ? scratch - for_alignment : 0;
@@ -97,7 +69,10 @@ class ScratchSegment {
 
  private:
   static constexpr bool stashes_entries = sizeof(typename V::X) < sizeof(T);
-  static constexpr bool stashes_exponentials = !stashes_entries && Op::keeps_exponentials;
+  template <class Output>
+  static constexpr bool stashes_exponentials = !stashes_entries && Output::keeps_exponentials;
+  /// Whether the scratch memory has references; it does if some output of the operation needs them.
+  static constexpr bool has_references = !stashes_entries && Op::Outputs::keep_exponentials;
   using Slot =
       std::conditional_t<stashes_entries, typename RowTile::Raw, typename RowTile::ValueChunk>;
   template <class Value>
@@ -106,15 +81,58 @@ class ScratchSegment {
   using Slots = Scratch<Slot>;
   using References = Scratch<T>;
 
+  template <class Output>
+  KOKKOS_FORCEINLINE_FUNCTION State load_for(const RowArgs<V>& arguments, const Row& row,
+                                             std::int64_t begin, int thread_id) {
+    OnlineSum<typename Output::Exp, State> sum;
+    for (std::int64_t t = tiles(row, begin) - 1; t > 0; --t) {
+      RowTile tile;
+      tile.load(arguments, row, begin + t * RowTile::chunks, thread_id, [&](const auto& chunk) {
+        if constexpr (stashes_entries) stash(t, thread_id, [&](int i) { return chunk[i]; });
+      });
+      sum.template add<stashes_exponentials<Output>>(tile);
+      if constexpr (!stashes_entries) stash(t, thread_id, [&](int i) { return tile.chunk(i); });
+      if constexpr (stashes_exponentials<Output>)
+        m_references(reference_slot(t, thread_id)) = sum.reference();
+    }
+    m_tile.load(arguments, row, begin, thread_id);
+    sum.template add<Output::keeps_exponentials>(m_tile);
+    m_reference = sum.reference();
+    return sum.state();
+  }
+
+  template <class Output>
+  KOKKOS_FORCEINLINE_FUNCTION void store_stashed(const RowArgs<V>& arguments, const Row& row,
+                                                 std::int64_t begin, int thread_id,
+                                                 const State& all) const {
+    const EmptyRows empty_rows = arguments.empty_rows;
+    const std::int64_t end = tiles(row, begin);
+    for (std::int64_t t = 1; t < end; ++t) {
+      Slot slots[RowTile::items];
+      fetch(t, thread_id, slots);
+      RowTile tile;
+      const std::int64_t first = begin + t * RowTile::chunks;
+      if constexpr (stashes_entries) {
+        tile.take(Source(arguments), RowTile::columns(row, first, thread_id), slots);
+        tile.store(row, first, thread_id, EntryOutput<Op, Output>(all, empty_rows));
+      } else {
+        tile.set_chunks(slots);
+        const T reference = stashes_exponentials<Output>
+                                ? m_references(reference_slot(t, thread_id))
+                                : reference_of_state(all);
+        tile.store(row, first, thread_id, Output(all, reference, empty_rows));
+      }
+    }
+  }
+
   /// The numbers of chunks and of references in scratch memory.
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t stashed(std::int64_t chunks) {
     if (!Op::writes_entries) return 0;  // the entries are not needed after the sum
     return chunks > RowTile::chunks ? chunks - RowTile::chunks : 0;
   }
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t references(std::int64_t stashed) {
-    return stashes_exponentials
-               ? (stashed + RowTile::chunks - 1) / RowTile::chunks * RowTile::threads
-               : 0;
+    return has_references ? (stashed + RowTile::chunks - 1) / RowTile::chunks * RowTile::threads
+                          : 0;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t tiles(const Row& row, std::int64_t begin) {

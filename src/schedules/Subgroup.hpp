@@ -17,7 +17,6 @@ struct SubgroupKernel {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Share = TileFor<Op, Source, Shape::items, Shape::width, Shape::lanes, Shape::access>;
   using Row = typename Share::Row;
-  using Output = typename Op::Output;
   static constexpr int rows_per_team = Shape::threads * Shape::rows_per_thread;
 
   RowArgs<V> arguments;
@@ -38,11 +37,11 @@ struct SubgroupKernel {
     }
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows; ++k) {
-      const typename Op::State state = reduce_tile<Op, Shape::lanes>(member, share[k]);
+      const auto state =
+          reduce_tile<Op, HeldState<Op>, Shape::lanes>(member, share[k], arguments.function);
       const std::int64_t r = first + k * Shape::threads;
       if (r < arguments.problem.rows) {
-        finish_tile<Op>(arguments, share[k], Row(arguments, r), lane, lane == 0,
-                        Output(state, arguments.empty_rows));
+        finish_tile<Op>(arguments, share[k], Row(arguments, r), lane, lane == 0, state);
         if (lane == 0) finish_beside<Op>(arguments, r, state);
       }
     }

@@ -5,12 +5,10 @@
 #include <op/RowOp.hpp>
 
 namespace KokkosSoftmax::Test {
-
 /// A sum whose terms have no reference.
 template <class T>
 struct PlainSum {
   T sum = T(0);
-
   KOKKOS_FUNCTION void merge(const PlainSum& other) { sum += other.sum; }
 };
 
@@ -18,30 +16,30 @@ struct PlainSum {
 template <class T>
 struct Square {
   KOKKOS_FUNCTION explicit Square(T /*reference*/) {}
-  KOKKOS_FUNCTION T operator()(T v) const {
-    return v == -Kokkos::Experimental::infinity_v<T> ? T(0) : v * v;
-  }
+  KOKKOS_FUNCTION T operator()(T v) const { return v < -1e30 ? T(0) : v * v; }
 };
 
-/// y_j = sum_k v_k^2 in every column j
+/// y_j = sum_k v_k^2
+template <class T>
+struct SquareSumOutput {
+  using Exp = Square<T>;
+  using State = PlainSum<T>;
+  using HeldState = State;
+  static constexpr const char* name = "square_sum";
+  static constexpr bool keeps_exponentials = false;
+  static constexpr bool computes_on_half_pairs = false;
+  KOKKOS_FUNCTION SquareSumOutput(PlainSum<T> row, T /*reference*/, EmptyRows) : sum(row.sum) {}
+  KOKKOS_FUNCTION SquareSumOutput(PlainSum<T> row, EmptyRows) : sum(row.sum) {}
+  KOKKOS_FUNCTION T operator()(T /*kept*/) const { return sum; }
+  T sum;
+};
+
 template <class V>
 struct SquareSumOp {
   using Types = V;
-  using T = typename V::Compute;
-  using State = PlainSum<T>;
-  using Exp = Square<T>;
-  static constexpr const char* name = "square_sum";
-  static constexpr bool keeps_exponentials = false;
+  using State = PlainSum<typename V::Compute>;
+  using Outputs = KokkosSoftmax::Impl::OutputList<SquareSumOutput<typename V::Compute>>;
   static constexpr bool writes_entries = true;
-  static constexpr bool computes_on_half_pairs = false;
-
-  struct Output {
-    KOKKOS_FUNCTION Output(const State& row, T /*reference*/, EmptyRows) : sum(row.sum) {}
-    KOKKOS_FUNCTION Output(const State& row, EmptyRows) : sum(row.sum) {}
-    KOKKOS_FUNCTION T operator()(T /*kept*/) const { return sum; }
-
-    T sum;
-  };
 };
 
 }  // namespace KokkosSoftmax::Test
@@ -52,7 +50,6 @@ struct KokkosSoftmax::Impl::StateTraits<KokkosSoftmax::Test::PlainSum<T>> {
   using Value = T;
   static constexpr bool has_reference = false;
   static constexpr bool moves_in_steps = false;
-
   KOKKOS_FUNCTION static T reference_of(T) { return 0; }
   KOKKOS_FUNCTION static T max(const State&) { return 0; }
   KOKKOS_FUNCTION static T sum_relative_to(T, const State& state) { return state.sum; }

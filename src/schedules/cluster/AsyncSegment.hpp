@@ -28,8 +28,6 @@ class AsyncSegment {
   using State = typename Op::State;
   using RowTile = TeamTile<Source, Shape>;
   using Row = typename RowTile::Row;
-  using Output = typename Op::Output;
-  using Exp = typename Op::Exp;
   static_assert(Op::writes_entries, "nothing would have to be held");
 
   /// Fractions of the scratch memory that a team can have (measured on an H200). At
@@ -51,44 +49,18 @@ class AsyncSegment {
     const int end = staged_of(row, begin, thread_id);
     stage(row, begin, thread_id, end);
     m_tile.load(arguments, row, begin, thread_id);
-    OnlineSum<Exp, State> sum;
-    sum.template add<Op::keeps_exponentials>(m_tile);
-    m_tile_reference = sum.reference();
-    wait_for_copies();
-    if constexpr (stages_exponentials)
-      sum_and_keep(arguments, row, begin, thread_id, end, sum);
-    else if constexpr (stages_pairs)
-      sum_pairs(arguments, thread_id, end, sum);
-    else
-      for (int p = 0; p < end; p += SubTile::chunks) {
-        SubTile entries = entries_at(arguments, row, begin, p, thread_id, end);
-        sum.add(entries);
-      }
-    return sum.state();
+    return with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+      return sum_for<Output>(arguments, row, begin, thread_id, end);
+    });
   }
 
   /// Writes the output of the same chunks. `all` is the state of the row.
   KOKKOS_FORCEINLINE_FUNCTION void store(const RowArgs<V>& arguments, const Row& row,
-                                         std::int64_t begin, int thread_id,
-                                         const State& all) const {
-    const EmptyRows empty_rows = arguments.empty_rows;
-    m_tile.store(row, begin, thread_id, Output(all, m_tile_reference, empty_rows));
-    const int end = staged_of(row, begin, thread_id);
-    const std::int64_t first = begin + RowTile::chunks;
-    if constexpr (stages_exponentials) {
-      const Output output(all, m_staged_reference, empty_rows);
-      for (int p = 0; p < end; p += SubTile::chunks)
-        exponentials_at(p + thread_id, end - p).store(row, first + p, thread_id, output);
-    } else {
-      if constexpr (stages_pairs)
-        if (row.wide_stores)
-          return store_pairs(arguments, row.y_chunk(first + thread_id), pairs_of(thread_id, end),
-                             all);
-      const EntryOutput<Op> output(all, empty_rows);
-      for (int p = 0; p < end; p += SubTile::chunks)
-        entries_at(arguments, row, begin, p, thread_id, end)
-            .store(row, first + p, thread_id, output);
-    }
+                                         std::int64_t begin, int thread_id, const State& all) {
+    store_output<Op>(m_tile, arguments, row, begin, thread_id, all, m_tile_reference);
+    with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+      store_staged<Output>(arguments, row, begin, thread_id, all);
+    });
   }
 
   static std::size_t scratch_bytes(std::int64_t chunks) {
@@ -103,8 +75,9 @@ class AsyncSegment {
   }
 
  private:
+  template <class Output>
   static constexpr bool stages_exponentials =
-      sizeof(typename V::X) == sizeof(T) && Op::keeps_exponentials;
+      sizeof(typename V::X) == sizeof(T) && Output::keeps_exponentials;
   static constexpr bool stages_pairs = sizeof(typename V::X) == 2 && Source::value_is_scaled_raw;
   static constexpr bool gives_halfs = sizeof(typename V::Y) < sizeof(T);
   /// With large teams, the first-level cache has too little room for the copies in flight.
@@ -116,6 +89,48 @@ class AsyncSegment {
   using Slot = typename RowTile::Raw;
   using Slots = Kokkos::View<Slot*, typename Exec::scratch_memory_space,
                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  template <class Output>
+  KOKKOS_FORCEINLINE_FUNCTION State sum_for(const RowArgs<V>& arguments, const Row& row,
+                                            std::int64_t begin, int thread_id, int end) {
+    OnlineSum<typename Output::Exp, State> sum;
+    sum.template add<Output::keeps_exponentials>(m_tile);
+    m_tile_reference = sum.reference();
+    wait_for_copies();
+    if constexpr (stages_exponentials<Output>)
+      sum_and_keep(arguments, row, begin, thread_id, end, sum);
+    else if constexpr (stages_pairs)
+      sum_pairs(arguments, thread_id, end, sum);
+    else
+      for (int p = 0; p < end; p += SubTile::chunks) {
+        SubTile entries = entries_at(arguments, row, begin, p, thread_id, end);
+        sum.add(entries);
+      }
+    return sum.state();
+  }
+
+  template <class Output>
+  KOKKOS_FORCEINLINE_FUNCTION void store_staged(const RowArgs<V>& arguments, const Row& row,
+                                                std::int64_t begin, int thread_id,
+                                                const State& all) const {
+    const EmptyRows empty_rows = arguments.empty_rows;
+    const int end = staged_of(row, begin, thread_id);
+    const std::int64_t first = begin + RowTile::chunks;
+    if constexpr (stages_exponentials<Output>) {
+      const Output output(all, m_staged_reference, empty_rows);
+      for (int p = 0; p < end; p += SubTile::chunks)
+        exponentials_at(p + thread_id, end - p).store(row, first + p, thread_id, output);
+    } else {
+      if constexpr (stages_pairs)
+        if (row.wide_stores)
+          return store_pairs<Output>(arguments, row.y_chunk(first + thread_id),
+                                     pairs_of(thread_id, end), all);
+      const EntryOutput<Op, Output> output(all, empty_rows);
+      for (int p = 0; p < end; p += SubTile::chunks)
+        entries_at(arguments, row, begin, p, thread_id, end)
+            .store(row, first + p, thread_id, output);
+    }
+  }
 
   /// The number of chunks in scratch memory.
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t staged(std::int64_t chunks) {
@@ -141,6 +156,7 @@ class AsyncSegment {
   }
 
   /// Finds the largest entry first, so that all exponentials have the same reference.
+  template <class Exp>
   KOKKOS_FORCEINLINE_FUNCTION void sum_and_keep(const RowArgs<V>& arguments, const Row& row,
                                                 std::int64_t begin, int thread_id, int end,
                                                 OnlineSum<Exp, State>& sum) {
@@ -161,6 +177,7 @@ class AsyncSegment {
                                                                        end);
   }
 
+  template <class Exp>
   KOKKOS_FORCEINLINE_FUNCTION void sum_pairs(const RowArgs<V>& arguments, int thread_id, int end,
                                              OnlineSum<Exp, State>& sum) const {
     const auto pairs = pairs_of(thread_id, end);
@@ -174,17 +191,17 @@ class AsyncSegment {
     sum.add_term(pairs.sum([&](T entry) { return exp(factor * entry); }));
   }
 
-  template <class Pairs>
+  template <class Output, class Pairs>
   KOKKOS_FORCEINLINE_FUNCTION static void store_pairs(const RowArgs<V>& arguments, typename V::Y* y,
                                                       const Pairs& pairs, const State& all) {
     const T factor = Source(arguments).factor();
-    if constexpr (gives_halfs && Op::keeps_exponentials)
+    if constexpr (gives_halfs && Output::keeps_exponentials)
       if (ExpHalfFused<T>::serves(reference_of_state(all))) {
         ExpHalfFused<T> exp(factor, reference_of_state(all));
         exp.multiply(Output(all, arguments.empty_rows).factor());
         return pairs.store(y, exp);
       }
-    const EntryOutput<Op> output(all, arguments.empty_rows);
+    const EntryOutput<Op, Output> output(all, arguments.empty_rows);
     pairs.store(y, [&](T entry) { return output(factor * entry); });
   }
 

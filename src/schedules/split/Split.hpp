@@ -34,8 +34,6 @@ class SplitTeam
   using Loop = RowLoop<SplitTeam, V, Group>;
   using RowTile = LoopTileFor<Op, Source, Shape>;
   using Row = typename RowTile::Row;
-  using Output = typename Op::Output;
-  using Exp = typename Op::Exp;
   using typename Loop::Member;
   using typename Loop::State;
 
@@ -56,6 +54,15 @@ class SplitTeam
   /// Reads the segment forwards.
   KOKKOS_FORCEINLINE_FUNCTION State sum(std::uint32_t r) const {
     const Row row = share_of(this->m_arguments.row(r));
+    const State mine =
+        with_output<Op>(this->m_arguments.function, [&]<class Output>(std::type_identity<Output>) {
+          return reduce<typename Output::Exp>(row);
+        });
+    return merge_over_lanes<Shape::lanes>(this->m_member, mine);
+  }
+
+  template <class Exp>
+  KOKKOS_FORCEINLINE_FUNCTION State reduce(const Row& row) const {
     OnlineSum<Exp, State> sum;
     std::int64_t first = this->begin();
     do {  // at least once: the peeled entries belong to the first tile, even without a chunk
@@ -64,7 +71,7 @@ class SplitTeam
       sum.add(tile);
       first += RowTile::chunks;
     } while (first < row.end);
-    return merge_over_lanes<Shape::lanes>(this->m_member, sum.state());
+    return sum.state();
   }
 
   /// Reads the segment backwards, because the cache certainly still holds the segment's end.
@@ -72,17 +79,23 @@ class SplitTeam
     const Row row = share_of(this->m_arguments.row(r));
     if constexpr (!Op::writes_entries) {
       if (this->m_group.index() == 0 && m_thread_id == 0)
-        finish_row(this->m_arguments, Output(all, this->m_arguments.empty_rows), row.y);
+        finish_row<Op>(this->m_arguments, all, row.y);
     } else {
-      const EntryOutput<Op> output(all, this->m_arguments.empty_rows);
-      const std::int64_t tiles = divide_up(row.end - this->begin(), RowTile::chunks);
-      std::int64_t first = this->begin() + (tiles > 0 ? tiles - 1 : 0) * RowTile::chunks;
-      for (; first >= this->begin(); first -= RowTile::chunks) {
-        RowTile tile;
-        tile.load(this->m_arguments, row, first, m_thread_id);
-        tile.store(row, first, m_thread_id, output);
-      }
+      with_output<Op>(this->m_arguments.function, [&]<class Output>(std::type_identity<Output>) {
+        write_entries(row, EntryOutput<Op, Output>(all, this->m_arguments.empty_rows));
+      });
       finish_beside_once(r, all);
+    }
+  }
+
+  template <class Output>
+  KOKKOS_FORCEINLINE_FUNCTION void write_entries(const Row& row, const Output& output) const {
+    const std::int64_t tiles = divide_up(row.end - this->begin(), RowTile::chunks);
+    std::int64_t first = this->begin() + (tiles > 0 ? tiles - 1 : 0) * RowTile::chunks;
+    for (; first >= this->begin(); first -= RowTile::chunks) {
+      RowTile tile;
+      tile.load(this->m_arguments, row, first, m_thread_id);
+      tile.store(row, first, m_thread_id, output);
     }
   }
 
@@ -160,7 +173,7 @@ class SplitHeldTeam : public SplitTeam<Exec, Op, Source, Shape> {
     this->m_group.publish(round, merge_over_lanes<Shape::lanes>(this->m_member, mine), claimed);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void store(std::uint32_t r, const State& all) const {
+  KOKKOS_FORCEINLINE_FUNCTION void store(std::uint32_t r, const State& all) {
     m_held.store(this->m_arguments, share(r), this->begin(), this->m_thread_id, all);
     this->finish_beside_once(r, all);
   }
@@ -178,7 +191,6 @@ class SplitOnceTeam : public SplitTeam<Exec, Op, Source, Shape> {
   using Base = SplitTeam<Exec, Op, Source, Shape>;
   using Base::Base;
   using typename Base::Group;
-  using typename Base::Output;
   using typename Base::RowTile;
   using typename Base::State;
 
@@ -193,15 +205,16 @@ class SplitOnceTeam : public SplitTeam<Exec, Op, Source, Shape> {
     const auto row = this->share_of(this->m_arguments.row_of_one_axis(r));
     RowTile tile;
     tile.load(this->m_arguments, row, this->begin(), this->m_thread_id);
-    const State mine = reduce_tile<Op, Shape::lanes>(this->m_member, tile);
+    const State mine =
+        reduce_tile<Op, State, Shape::lanes>(this->m_member, tile, this->m_arguments.function);
     this->m_group.publish(0, mine, 0u);
     State all;
     const auto outcome = this->m_group.join_group(0, all);
     if (outcome == Group::Outcome::closed) this->run_closed(1);
     this->m_group.leave();
     if (outcome == Group::Outcome::complete) {
-      tile.store(row, this->begin(), this->m_thread_id,
-                 Output(all, reference_of_state(mine), this->m_arguments.empty_rows));
+      store_output<Op>(tile, this->m_arguments, row, this->begin(), this->m_thread_id, all,
+                       reference_of_state(mine));
       this->finish_beside_once(r, all);
     }
   }

@@ -49,8 +49,6 @@ class SplitColumnTeam
   /// The tile of one slot. The columns of the slot are treated as a row.
   using RowTile = Tile<Source, Shape::items / slots, 1, 1, AccessMode::scalar, Strides::any>;
   using Row = typename RowTile::Row;
-  using Output = typename Op::Output;
-  using Exp = typename Op::Exp;
   using typename Loop::Member;
   using typename Loop::Merged;
 
@@ -117,6 +115,14 @@ class SplitColumnTeam
 
   KOKKOS_FORCEINLINE_FUNCTION typename Group::Contribution sum(std::uint32_t panel) const {
     const SlotRows row = columns_of_slots(panel);
+    return with_output<Op>(this->m_arguments.function,
+                           [&]<class Output>(std::type_identity<Output>) {
+                             return reduce<typename Output::Exp>(row);
+                           });
+  }
+
+  template <class Exp>
+  KOKKOS_FORCEINLINE_FUNCTION typename Group::Contribution reduce(const SlotRows& row) const {
     OnlineSum<Exp, typename Op::State> sum[slots];
     const std::int64_t end = row.end();
     for (std::int64_t first = 0; first < end; first += RowTile::chunks) {
@@ -132,10 +138,16 @@ class SplitColumnTeam
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void write(std::uint32_t panel, const Merged& all) const {
-    if constexpr (!Op::writes_entries)
+    if constexpr (!Op::writes_entries) {
       write_values(panel, all);
-    else
-      write_entries(panel, all);
+    } else {
+      with_output<Op>(this->m_arguments.function, [&]<class Output>(std::type_identity<Output>) {
+        write_entries<EntryOutput<Op, Output>>(panel, all);
+      });
+      for_each_row(panel, all, [&](std::int64_t r, const auto& state) {
+        finish_beside<Op>(this->m_arguments, r, state);
+      });
+    }
   }
 
   /// Calls finish(row, state) in one slot per row of the panel.
@@ -152,14 +164,13 @@ class SplitColumnTeam
 
   KOKKOS_FORCEINLINE_FUNCTION void write_values(std::uint32_t panel, const Merged& all) const {
     for_each_row(panel, all, [&](std::int64_t r, const auto& state) {
-      finish_row(this->m_arguments, Output(state, this->m_arguments.empty_rows),
-                 Row(this->m_arguments, r).y);
+      finish_row<Op>(this->m_arguments, state, Row(this->m_arguments, r).y);
     });
   }
 
   /// Reads backwards, because the end of the first read is still in the cache.
+  template <class Output>
   KOKKOS_FORCEINLINE_FUNCTION void write_entries(std::uint32_t panel, const Merged& all) const {
-    using Entry = EntryOutput<Op>;
     const SlotRows row = columns_of_slots(panel);
     const std::int64_t tiles = divide_up(row.end(), RowTile::chunks);
     for (std::int64_t first = (tiles - 1) * RowTile::chunks; first >= 0; first -= RowTile::chunks) {
@@ -168,11 +179,8 @@ class SplitColumnTeam
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < slots; ++k)
         tile[k].store(row.slot[k], first, 0,
-                      Entry(all(this->m_group.states().row(k)), this->m_arguments.empty_rows));
+                      Output(all(this->m_group.states().row(k)), this->m_arguments.empty_rows));
     }
-    for_each_row(panel, all, [&](std::int64_t r, const auto& state) {
-      finish_beside<Op>(this->m_arguments, r, state);
-    });
   }
 };
 

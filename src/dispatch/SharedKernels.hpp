@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_DISPATCH_SHAREDKERNELS_HPP
+#define KOKKOSSOFTMAX_SRC_DISPATCH_SHAREDKERNELS_HPP
+
+/// \file
+/// Which kernels the outputs of an operation share. A shared kernel saves the build time and the
+/// size of another one. It branches twice per row, and has the code of all outputs, which a GPU
+/// fetches from memory in each launch. docs/tuning.md has the measurements.
+
+#include <KokkosSoftmax_Options.hpp>
+#include <op/RowOp.hpp>
+#include <type_traits>
+
+namespace KokkosSoftmax::Impl {
+
+/// Whether a kernel is as fast if it has the code of several outputs.
+template <class V, class Shape>
+constexpr bool outputs_share_kernel(Algorithm algorithm) {
+  constexpr bool computes_float = sizeof(typename V::Compute) == 4;
+  constexpr bool halfs_throughout = sizeof(typename V::Y) == 2;
+  constexpr int entries = Shape::items * Shape::width;  // per lane and row
+  switch (algorithm) {
+    case Algorithm::packed:
+    case Algorithm::fused_scratch:
+    case Algorithm::online:
+    case Algorithm::split_online:
+      return true;
+    case Algorithm::column:
+      return computes_float;
+    case Algorithm::cluster:
+      return computes_float && !halfs_throughout;
+    case Algorithm::fused_registers:  // not the shapes for few rows, whose launches are short
+      return computes_float && !halfs_throughout && entries > 8;
+    case Algorithm::subgroup:  // nor rows in one lane or two, which have little work per row
+      return computes_float && !halfs_throughout && Shape::lanes > 2 && Shape::threads > 1;
+    default:  // split and split_column, whose teams wait for the slowest one
+      return false;
+  }
+}
+
+/// The operation of a kernel that computes the output of Op with the number `function`.
+template <RowOp Op, int function, Algorithm algorithm, class Shape>
+using KernelOp = std::conditional_t<Op::Outputs::size == 1 ||
+                                        outputs_share_kernel<typename Op::Types, Shape>(algorithm),
+                                    Op, OneOutput<Op, function>>;
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
