@@ -53,6 +53,24 @@ bool is_capturing([[maybe_unused]] const Exec& exec) {
   return false;
 }
 
+/// While an object of this class exists, the calling thread may allocate memory, even if this
+/// thread or another one is capturing a stream.
+class AllocationsDuringCapture {
+ public:
+#if defined(KOKKOS_ENABLE_CUDA)
+  AllocationsDuringCapture() { cudaThreadExchangeStreamCaptureMode(&m_mode); }
+  ~AllocationsDuringCapture() { cudaThreadExchangeStreamCaptureMode(&m_mode); }
+
+ private:
+  cudaStreamCaptureMode m_mode = cudaStreamCaptureModeRelaxed;
+#else
+  AllocationsDuringCapture() {}  // so that an object isn't an unused variable
+#endif
+ public:
+  AllocationsDuringCapture(const AllocationsDuringCapture&) = delete;
+  AllocationsDuringCapture& operator=(const AllocationsDuringCapture&) = delete;
+};
+
 #if defined(KOKKOS_ENABLE_CUDA)
 
 inline void throw_if_capture_failed(cudaError_t error, const char* what) {
@@ -63,19 +81,6 @@ inline void throw_if_capture_failed(cudaError_t error, const char* what) {
       cudaGetErrorString(error) + "): end the capture, and see docs/graphs.md");
 }
 
-/// While an object of this class exists, the calling thread may allocate memory, even if this
-/// thread or another one is capturing a stream.
-class AllocationsDuringCapture {
- public:
-  AllocationsDuringCapture() { cudaThreadExchangeStreamCaptureMode(&m_mode); }
-  ~AllocationsDuringCapture() { cudaThreadExchangeStreamCaptureMode(&m_mode); }
-  AllocationsDuringCapture(const AllocationsDuringCapture&) = delete;
-  AllocationsDuringCapture& operator=(const AllocationsDuringCapture&) = delete;
-
- private:
-  cudaStreamCaptureMode m_mode = cudaStreamCaptureModeRelaxed;
-};
-
 /// The memory of captured calls. A block belongs to a graph and to everything made from the graph
 /// until the last of these is destroyed. Then the block is kept for another captured call.
 class GraphMemory {
@@ -84,6 +89,12 @@ class GraphMemory {
   static GraphMemory& singleton() {
     static GraphMemory& memory = *new GraphMemory;
     return memory;
+  }
+
+  /// The number of blocks that were allocated so far, for tests.
+  std::size_t allocations() {
+    const std::lock_guard lock(m_mutex);
+    return m_allocations;
   }
 
   /// Returns a block of zeros that belongs to the graph being captured on the instance's stream.
@@ -117,6 +128,7 @@ class GraphMemory {
         m_unused.pop_back();
         return found;
       }
+      ++m_allocations;
     }
     auto block = std::make_unique<Block>(Block{device, bytes});
     throw_if_capture_failed(cudaMalloc(&block->data, bytes), "cudaMalloc");
@@ -175,6 +187,7 @@ class GraphMemory {
   }
 
   std::mutex m_mutex;
+  std::size_t m_allocations = 0;
   std::vector<std::unique_ptr<Block>> m_unused;
 };
 

@@ -94,6 +94,13 @@ class SplitWorkspaces {
     std::erase_if(m_of_queue, [&](const auto& entry) { return entry.first.queue == queue; });
   }
 
+  /// Frees all workspaces. No launch may be in progress.
+  void clear() {
+    const std::lock_guard lock(m_mutex);
+    m_of_queue.clear();
+    m_unused.clear();
+  }
+
   /// The number of workspaces, for tests.
   std::size_t count() {
     const std::lock_guard lock(m_mutex);
@@ -160,11 +167,7 @@ class SplitWorkspaces {
   static constexpr std::size_t most_queues = 16;
 
   SplitWorkspaces() {
-    push_finalize_hook([this] {
-      const std::lock_guard lock(m_mutex);
-      m_of_queue.clear();
-      m_unused.clear();
-    });
+    push_finalize_hook([this] { clear(); });
   }
 
   template <int panel>
@@ -188,6 +191,7 @@ class SplitWorkspaces {
     auto found = m_of_queue.find(key);
     if (found == m_of_queue.end()) {
       const Kind kind{device_number(exec), panel};
+      const AllocationsDuringCapture allowed;  // of another stream, in this thread or another one
       auto memory = m_of_queue.size() < most_queues ? nullptr : take_idle(kind);
       if (!memory) memory = std::make_unique<Memory>(exec, kind, layout_of<panel>(exec));
       found = m_of_queue.emplace(key, std::move(memory)).first;
