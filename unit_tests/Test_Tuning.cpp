@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <backend/Architecture.hpp>
 #include <cstdio>
 #include <dispatch/Compiled.hpp>
@@ -196,6 +197,28 @@ TEST(Tuning, ShippedTables) {
     std::istringstream text(shipped.text);
     EXPECT_NO_THROW(parse_tuning_table(text, shipped.name, shipped.architecture));
     EXPECT_NE(shipped.architecture, any_architecture);
+  }
+}
+
+// A call skips lines whose schedule isn't compiled. So without this test, a change of a shape would
+// silently disable the lines that name it.
+TEST(Tuning, ShippedTablesNameCompiledSchedules) {
+  const auto has_space = [](const char* space) {
+    return std::any_of(compiled().begin(), compiled().end(),
+                       [&](const Compiled& part) { return part.space == std::string(space); });
+  };
+  if (!has_space("Cuda")) GTEST_SKIP() << "only builds for CUDA have these schedules";
+  for (const ShippedTable& shipped : shipped_tables()) {
+    std::istringstream text(shipped.text);
+    for (const TuningLine& line : parse_tuning_table(text, shipped.name, shipped.architecture))
+      for (const Compiled& part : compiled()) {
+        if (part.space != std::string("Cuda") || part.operation != line.operation ||
+            part.types != line.types)
+          continue;
+        const std::vector<Schedule> schedules = part.schedules();
+        EXPECT_NE(std::find(schedules.begin(), schedules.end(), line.schedule), schedules.end())
+            << line.table << ":" << line.number << ": " << line;
+      }
   }
 }
 
