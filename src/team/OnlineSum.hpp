@@ -38,6 +38,7 @@ class OnlineSum {
   /// Prepares for entries of up to `max`, which must not be less than max().
   KOKKOS_FORCEINLINE_FUNCTION void raise_to([[maybe_unused]] T max) {
     if constexpr (Traits::moves_in_steps) {
+      if (max == m_max) return;  // as after most tiles: saves the two references
       const T to = Traits::reference_of(max);
       if (to != reference()) m_sum.multiply(rescale_factor(reference(), to));
       m_max = max;
