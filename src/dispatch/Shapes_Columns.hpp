@@ -13,6 +13,7 @@ namespace KokkosSoftmax::Impl {
 template <class V>
 struct ColumnShapes : ShapeUnits<V> {
   using typename ShapeUnits<V>::T;
+  static constexpr bool gives_halfs = sizeof(typename V::Y) == 2;
 
   /// For strided rows: neighbouring lanes have neighbouring rows. `items` counts units of 4 bytes.
   template <int warps, int items, int teams>
@@ -25,16 +26,19 @@ struct ColumnShapes : ShapeUnits<V> {
       ShapeList<Shape<4, 32, 4, 1, AccessMode::scalar>, Shape<8, 32, 8, 1, AccessMode::scalar>,
                 Strided<16, 16, 2>, Strided<16, 32, 2>, Narrow>>;
   using LongColumn = ShapeList<Strided<16, 24, 2>>;
-  using ReducedColumn = ShapeList<Strided<2, 8, 0>, Strided<8, 8, 4>, Strided<16, 24, 2>>;
+  using ReducedColumn =
+      decltype(std::conditional_t<sizeof(T) == 8, ShapeList<>, ShapeList<Strided<2, 8, 0>>>{} +
+               ShapeList<Strided<8, 8, 4>, Strided<16, 24, 2>>{});
 
   /// For many strided rows: as few threads as hold a row. What a thread does once is then little
   /// compared with the work on its entries, and a single thread doesn't wait for others. The number
   /// of teams leaves a lane enough registers.
   static constexpr int teams_beside(int registers, int warps) {
-    const int all = registers <= 24 && sizeof(T) < 8 ? 32
-                    : registers <= 48                ? 24
-                    : registers <= 64                ? 18
-                                                     : 16;
+    const int all = registers <= (sizeof(T) < 8 ? 24 : 8)    ? 32
+                    : registers <= (sizeof(T) < 8 ? 40 : 16) ? 28
+                    : registers <= 48                        ? 24
+                    : registers <= 64                        ? (gives_halfs ? 20 : 18)
+                                                             : 16;
     return std::max(1, all / warps);
   }
   static constexpr int registers(int entries) { return entries * static_cast<int>(sizeof(T)) / 4; }
@@ -71,10 +75,9 @@ struct ColumnShapes : ShapeUnits<V> {
                 ScalarLoads<4, 32, 2>, ScalarLoads<8, 32, 2>>;
   using ManyColumnsOfDoubles =
       ShapeList<VectorLoads<1, 2, 2>, VectorLoads<1, 4, 2>,  //
-                ScalarLoads<1, 6, 1>, ScalarLoads<1, 8, 1>, ScalarLoads<1, 12, 1>,
-                ScalarLoads<1, 16, 1>, ScalarLoads<2, 12, 1>, ScalarLoads<2, 16, 1>,
-                ScalarLoads<4, 12, 1>, ScalarLoads<4, 16, 1>, ScalarLoads<8, 12, 1>,
-                ScalarLoads<8, 16, 1>>;
+                ScalarLoads<1, 12, 1>, ScalarLoads<1, 16, 1>, ScalarLoads<2, 12, 1>,
+                ScalarLoads<2, 16, 1>, ScalarLoads<4, 12, 1>, ScalarLoads<4, 16, 1>,
+                ScalarLoads<8, 12, 1>, ScalarLoads<8, 16, 1>>;
   using ManyColumnsHeld = std::conditional_t<
       sizeof(T) == 8, ManyColumnsOfDoubles,
       std::conditional_t<
@@ -92,7 +95,7 @@ struct ColumnShapes : ShapeUnits<V> {
   /// The last shape of an access mode also serves longer rows, tile after tile. It isn't the
   /// largest shape (measured on an H200).
   using ManyReducedColumns = std::conditional_t<
-      sizeof(T) == 8, ShapeList<ScalarLoads<1, 6, 1>, ScalarLoads<1, 8, 1>, ScalarLoads<1, 12, 1>>,
+      sizeof(T) == 8, ShapeList<ScalarLoads<1, 12, 1>>,
       ShapeList<VectorLoads<1, 2, 4>, VectorLoads<1, 4, 4>, VectorLoads<1, 8, 4>,
                 VectorLoads<1, 12, 4>, VectorLoads<1, 16, 4>, VectorLoads<1, 24, 2>,
                 LastReducedColumns,  //

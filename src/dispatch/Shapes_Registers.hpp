@@ -54,18 +54,21 @@ struct RegisterShapes : ShapeUnits<V> {
                          ShapeList<DenseRows<3, 16>, DenseRows<4, 16>, DenseRows<5, 14>,
                                    DenseRows<6, 12>, DenseRows<8, 11>, DenseRows<9, 9>,
                                    DenseRows<10, 9>, DenseRows<12>, DenseRows<16>>>>;
+  /// Four rows of three doubles take as many registers as two rows of four, and are slower.
+  using ThreeEntries = std::conditional_t<sizeof(T) == 8, ShapeList<>, ShapeList<Scalar<1, 3, 4>>>;
   using ShortRows =
-      ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
-                Guarded<8, 4, 1>, Guarded<16, 3, 1>, Guarded<16, 4, 1>, Guarded<32, 3, 1>,
-                Guarded<32, 4, 1>, Guarded<32, 8, 1>,                                //
-                Scalar<1, 2, 4>, Scalar<1, 3, 4>, Scalar<1, 4, 2>, Scalar<1, 6, 2>,  //
-                Scalar<1, 8, 1>, Scalar<2, 8, 1>, Scalar<4, 8, 1>, Scalar<8, 8, 1>>;
+      decltype(ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
+                         Guarded<8, 4, 1>, Guarded<16, 3, 1>, Guarded<16, 4, 1>, Guarded<32, 3, 1>,
+                         Guarded<32, 4, 1>, Guarded<32, 8, 1>, Scalar<1, 2, 4>>{} +
+               ThreeEntries{} +
+               ShapeList<Scalar<1, 4, 2>, Scalar<1, 6, 2>, Scalar<1, 8, 1>, Scalar<2, 8, 1>,
+                         Scalar<4, 8, 1>, Scalar<8, 8, 1>>{});
   /// For short rows of odd length. Loads of one entry by many lanes are fast if few lanes have
   /// nothing to load. They are then faster than a few chunks with peeled entries.
   using AnyAlignmentShortRows =
       ShapeList<Scalar<8, 10>, Scalar<8, 12>, AnyAlignment<8, 4>, Scalar<16, 10>, Scalar<16, 12>,
-                Scalar<16, 16>, Scalar<32, 10>, Scalar<32, 12>, Scalar<32, 14>, Scalar<32, 16>,
-                AnyAlignment<32, 6>, AnyAlignment<32, 8>>;
+                Scalar<16, 16>, Scalar<32, 10>, Scalar<32, 12>, Scalar<32, 16>, AnyAlignment<32, 6>,
+                AnyAlignment<32, 8>>;
   /// For half types, whose entries are too small for loads of one entry.
   using AnyAlignmentShortHalfRows =
       ShapeList<AnyAlignment<8, 4>, AnyAlignment<16, 3>, AnyAlignment<16, 4>, AnyAlignment<32, 3>,
@@ -80,19 +83,22 @@ struct RegisterShapes : ShapeUnits<V> {
   /// The number of teams of 128 lanes for which a lane has the registers to hold `entries` entries.
   /// Without such a bound the compiler may take twice as many (163 in place of 98 for 16 doubles,
   /// depending on the code after the stores).
-  static constexpr int subgroup_teams(int entries, int width) {
-    if constexpr (sizeof(T) == 8)
-      return entries <= 6 ? 8 : entries <= 8 ? 7 : entries <= 12 ? 6 : 5;
-    else if constexpr (gives_halfs)
+  static constexpr int subgroup_teams(int entries, int width, int rows) {
+    if constexpr (sizeof(T) == 8) {
+      if (rows == 1) return entries <= 8 ? 8 : entries <= 10 ? 7 : entries <= 12 ? 6 : 5;
+      return entries > 8 ? 7 : rows == 2 ? 8 : 9;
+    } else if constexpr (gives_halfs) {
       return entries < 16 || (entries == 16 && width > 1) ? 10 : entries <= 24 ? 9 : 8;
-    else
-      return entries <= 14 ? 10 : entries <= 16 ? 9 : 7;
+    } else {
+      return entries <= 16 ? 10 : 7;
+    }
   }
   template <class S>
   using Bounded = std::conditional_t<
       S::min_teams != 0, S,
       Shape<S::threads, S::lanes, S::items, S::width, S::access,
-            subgroup_teams(S::items* S::width* S::rows_per_thread, S::width), S::rows_per_thread>>;
+            subgroup_teams(S::items* S::width* S::rows_per_thread, S::width, S::rows_per_thread),
+            S::rows_per_thread>>;
   template <class... S>
   static ShapeList<Bounded<S>...> bounded(ShapeList<S...>);
   /// Kernels for results that are wider than the entries don't need the bound.
@@ -126,7 +132,7 @@ struct RegisterShapes : ShapeUnits<V> {
     if (access == AccessMode::scalar) return items <= 4 ? 1024 : items <= 6 ? 896 : 768;
     if (items <= 4) return 1280;
     if (items == 5) return 1152;
-    if (items > 8) return 768;
+    if (items > 8) return gives_halfs ? 1024 : 768;
     return items == 6 || (access == AccessMode::guarded_vectors && sizeof(T) == 4) ? 1024 : 896;
   }
   static constexpr int resident_teams(int warps, int items, AccessMode access) {
@@ -141,27 +147,32 @@ struct RegisterShapes : ShapeUnits<V> {
   using Row = Shape<warps, 32, access == AccessMode::scalar ? items * wide : chunks(items),
                     access == AccessMode::scalar ? 1 : wide, access,
                     resident_teams(warps, chunks(items) * items_per_chunk, access)>;
+  /// Teams of `warps` warps whose lanes have 5 to 8 items.
+  template <AccessMode access, int warps, bool has_seven>
+  using WholeItems =
+      decltype(ShapeList<Row<access, warps, 5>, Row<access, warps, 6>>{} +
+               std::conditional_t<has_seven, ShapeList<Row<access, warps, 7>>, ShapeList<>>{} +
+               ShapeList<Row<access, warps, 8>>{});
+  /// With peeled entries, 7 items are as slow as 8, except for the largest teams.
+  static constexpr bool has_seven(AccessMode access) {
+    return access != AccessMode::peeled_vectors;
+  }
   template <AccessMode access>
   using WholeItemRows = decltype(
-      ShapeList<Row<access, 2, 4>, Row<access, 2, 5>, Row<access, 2, 6>, Row<access, 2, 7>,
-                Row<access, 2, 8>, Row<access, 4, 5>, Row<access, 4, 6>, Row<access, 4, 7>,
-                Row<access, 4, 8>>{} +
+      WholeItems<access, 2, has_seven(access)>{} + WholeItems<access, 4, has_seven(access)>{} +
       std::conditional_t<sizeof(T) == 8, ShapeList<Row<access, 4, 9>>, ShapeList<>>{} +
-      ShapeList<Row<access, 8, 5>, Row<access, 8, 6>, Row<access, 8, 7>, Row<access, 8, 8>,  //
-                Row<access, 16, 5>, Row<access, 16, 6>, Row<access, 16, 7>, Row<access, 16, 8>>{});
+      WholeItems<access, 8, has_seven(access)>{} + WholeItems<access, 16, true>{});
   template <AccessMode access>
-  using WideningRows =
-      ShapeList<Row<access, 2, 4>, Row<access, 2, 6>, Row<access, 2, 8>, Row<access, 4, 6>,
-                Row<access, 4, 8>, Row<access, 8, 5>, Row<access, 8, 6>, Row<access, 8, 8>,
-                Row<access, 16, 6>, Row<access, 16, 8>>;
+  using WideningRows = ShapeList<Row<access, 2, 6>, Row<access, 2, 8>, Row<access, 4, 6>,
+                                 Row<access, 4, 8>, Row<access, 8, 5>, Row<access, 8, 6>,
+                                 Row<access, 8, 8>, Row<access, 16, 6>, Row<access, 16, 8>>;
   /// If a chunk takes two items, there are fewer numbers of chunks to choose from, but more team
   /// sizes.
   template <AccessMode access>
   using HalfRows =
-      ShapeList<Row<access, 2, 4>, Row<access, 2, 6>, Row<access, 2, 8>, Row<access, 2, 10>,
-                Row<access, 3, 8>, Row<access, 4, 8>, Row<access, 4, 10>, Row<access, 6, 8>,
-                Row<access, 8, 8>, Row<access, 8, 10>, Row<access, 12, 8>, Row<access, 14, 8>,
-                Row<access, 16, 8>>;
+      ShapeList<Row<access, 2, 6>, Row<access, 2, 8>, Row<access, 2, 10>, Row<access, 3, 8>,
+                Row<access, 4, 8>, Row<access, 4, 10>, Row<access, 6, 8>, Row<access, 8, 8>,
+                Row<access, 8, 10>, Row<access, 12, 8>, Row<access, 16, 8>>;
   template <AccessMode access>
   using Rows = std::conditional_t<
       output_is_wider<V>, WideningRows<access>,
@@ -170,9 +181,10 @@ struct RegisterShapes : ShapeUnits<V> {
   /// takes all registers.
   using ExactRows = std::conditional_t<
       is_full_precision<V>,
-      ShapeList<Row<AccessMode::full_tile, 2, 4>, Row<AccessMode::full_tile, 2, 8>,
-                Row<AccessMode::full_tile, 4, 8>, Row<AccessMode::full_tile, 8, 8>,
-                Row<AccessMode::full_tile, 16, 8>>,
+      decltype(std::conditional_t<sizeof(T) == 8, ShapeList<>,
+                                  ShapeList<Row<AccessMode::full_tile, 2, 8>>>{} +
+               ShapeList<Row<AccessMode::full_tile, 4, 8>, Row<AccessMode::full_tile, 8, 8>,
+                         Row<AccessMode::full_tile, 16, 8>>{}),
       ShapeList<>>;
   using FusedRegisters =
       std::conditional_t<sizeof(T) == 8, decltype(ExactRows{} + Rows<AccessMode::scalar>{}),
