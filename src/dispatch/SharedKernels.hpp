@@ -32,8 +32,11 @@ constexpr bool outputs_share_kernel(Algorithm algorithm) {
     case Algorithm::fused_registers:  // not the shapes for few rows, whose launches are short
       return computes_float && !halfs_throughout && entries > 8;
     case Algorithm::subgroup:  // nor rows in one lane or two, which have little work per row
-      return computes_float && !halfs_throughout && Shape::lanes > 2 && Shape::threads > 1;
-    default:  // split and split_column, whose teams wait for the slowest one
+      return computes_float && (!halfs_throughout || Shape::width == 1) && Shape::lanes > 2 &&
+             Shape::threads > 1;
+    case Algorithm::split:  // peeled entries and both outputs would take too many registers
+      return computes_float && output_is_wider<V> && Shape::access != AccessMode::peeled_vectors;
+    default:  // split_column, whose teams wait for the slowest one
       return false;
   }
 }
