@@ -37,7 +37,7 @@ struct HostRowValues {
 /// What the rows of a job have in common.
 template <class X, class Y, class T>
 struct HostJob {
-  HostFactors<T> scale;
+  HostFactors<T> factors;
   HostRowValues<T> lse;
   HostRowValues<T> max;
   bool zero_empty_rows;  // EmptyRows::zero

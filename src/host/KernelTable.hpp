@@ -21,7 +21,7 @@ struct KernelsOf {
   static void rows(const Job& job) {
     if (job.columns <= short_columns<T>)
       short_rows<Op, T>(job);
-    else if (job.scale.is_one)
+    else if (job.factors.is_one)
       long_rows<Op, PlainValues<L>, L>(job);
     else
       long_rows<Op, ScaledValues<L>, L>(job);
@@ -29,12 +29,12 @@ struct KernelsOf {
   }
   static HostState<T> reduce(const Job& job, std::int64_t r, std::int64_t first,
                              std::int64_t last) {
-    return job.scale.is_one ? reduce_columns<Op, PlainValues<L>, L>(job, r, first, last)
-                            : reduce_columns<Op, ScaledValues<L>, L>(job, r, first, last);
+    return job.factors.is_one ? reduce_columns<Op, PlainValues<L>, L>(job, r, first, last)
+                              : reduce_columns<Op, ScaledValues<L>, L>(job, r, first, last);
   }
   static void write(const Job& job, std::int64_t r, std::int64_t first, std::int64_t last,
                     const HostState<T>& row) {
-    if (job.scale.is_one)
+    if (job.factors.is_one)
       write_columns<Op, PlainValues<L>, L>(job, r, first, last, row);
     else
       write_columns<Op, ScaledValues<L>, L>(job, r, first, last, row);
@@ -45,7 +45,7 @@ struct KernelsOf {
   using States = HostPanelStates<T>;
 
   static void panels(const PanelsJob& job) {
-    if (job.scale.is_one)
+    if (job.factors.is_one)
       KOKKOSSOFTMAX_HOST_ISA::panels<Op, PlainValues<L>, L>(job);
     else
       KOKKOSSOFTMAX_HOST_ISA::panels<Op, ScaledValues<L>, L>(job);
@@ -53,7 +53,7 @@ struct KernelsOf {
   }
   static void reduce_panel(const PanelsJob& job, std::int64_t first_row, std::int64_t rows,
                            std::int64_t first, std::int64_t last, States& states) {
-    if (job.scale.is_one)
+    if (job.factors.is_one)
       KOKKOSSOFTMAX_HOST_ISA::reduce_panel<Op, PlainValues<L>, L>(job, first_row, rows, first, last,
                                                                   states);
     else
@@ -66,7 +66,7 @@ struct KernelsOf {
   }
   static void write_panel(const PanelsJob& job, std::int64_t first_row, std::int64_t rows,
                           std::int64_t first, std::int64_t last, States& states) {
-    if (job.scale.is_one)
+    if (job.factors.is_one)
       KOKKOSSOFTMAX_HOST_ISA::write_panel<Op, PlainValues<L>, L>(job, first_row, rows, first, last,
                                                                  states);
     else

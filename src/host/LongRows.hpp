@@ -53,7 +53,7 @@ void overlapped_rows(const Job& job) {
   using Reduction = RowReduction<Op, Values, L, keeps>;
   using Output = typename Op::template Output<L>;
   constexpr std::int64_t block = Reduction::block_columns;
-  const Values values(job.scale);
+  const Values values(job.factors);
   const std::int64_t n = job.columns;
   const auto buffer_of = [&](std::int64_t r) { return job.buffer + (r % 2) * host_buffer_row; };
   const auto entries_of = [&](std::int64_t r, [[maybe_unused]] const LaneStates<L>& row) {
@@ -116,7 +116,7 @@ HostState<typename L::T> reduce_columns(const Job& job, std::int64_t r, std::int
                                         std::int64_t last) {
   using Reduction = RowReduction<Op, Values, L, false>;
   constexpr std::int64_t block = Reduction::block_columns;
-  Reduction reduction(Values(job.scale));
+  Reduction reduction(Values(job.factors));
   const auto* const x = job.x + r * job.x_stride;
   for (std::int64_t c = first; c < last; c += block)
     reduction.add(x + c, last - c < block ? last - c : block, nullptr, [] {});
@@ -154,7 +154,7 @@ void write_columns_of(const Job& job, std::int64_t r, std::int64_t first, std::i
   using Output = typename Op::template Output<L>;
   const LaneStates<L> states = in_all_lanes<L>(row);
   const Output output(states, job.zero_empty_rows);
-  const Values values(job.scale);
+  const Values values(job.factors);
   const auto* const x = job.x + r * job.x_stride + first;
   T* const y = job.y + r * job.y_stride + first;
   if constexpr (Op::keeps_exponentials) {

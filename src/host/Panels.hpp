@@ -39,7 +39,7 @@ class Panel {
   KOKKOSSOFTMAX_HOST_FUNCTION Panel(const Job& job, std::int64_t first, std::int64_t rows,
                                     States& states)
       : m_job(job),
-        m_values(job.scale),
+        m_values(job.factors),
         m_x(job.x + first),
         m_first(first),
         m_rows(rows),

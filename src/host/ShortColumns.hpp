@@ -23,7 +23,7 @@ class ShortColumns {
   using Exp = typename Op::template Exp<L>;
 
  public:
-  explicit ShortColumns(const Job& job) : m_job(job), m_values(job.scale) {}
+  explicit ShortColumns(const Job& job) : m_job(job), m_values(job.factors) {}
 
   void run() const {
     std::int64_t j = 0;

@@ -29,7 +29,7 @@ class ShortRows {
 
  public:
   explicit ShortRows(const Job& job)
-      : m_job(job), m_values(job.scale), m_rest(static_cast<int>(job.columns) - last) {}
+      : m_job(job), m_values(job.factors), m_rest(static_cast<int>(job.columns) - last) {}
 
   void run() const {
     Stage stage(m_job);

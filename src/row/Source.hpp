@@ -72,6 +72,12 @@ class HostScale {
     return (m_first * x) * m_second;
   }
 
+  /// The factors, and whether all of them are 1, in a type of the vector kernels of hosts.
+  template <class Factors>
+  Factors factors() const {
+    return {m_first, m_second, m_first == T(1) && m_second == T(1)};
+  }
+
  private:
   T m_first;
   T m_second;

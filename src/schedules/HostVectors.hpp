@@ -13,6 +13,7 @@
 #include <op/LogSumExp.hpp>
 #include <op/Softmax.hpp>
 #include <row/RowArgs.hpp>
+#include <row/Source.hpp>
 #include <string>
 #include <type_traits>
 
@@ -124,12 +125,9 @@ class HostJobs {
 
   template <class Job>
   Job job_at(std::int64_t first) const {
-    const T one = T(1), smallest = Kokkos::Experimental::norm_min_v<T>;
     const RowPointers<V> pointers = m_arguments.row(first);
     Job job;
-    job.scale = m_arguments.scale_is_zero
-                    ? HostFactors<T>{smallest, smallest, false}
-                    : HostFactors<T>{m_arguments.scale, one, m_arguments.scale == one};
+    job.factors = PlainSource<V>(m_arguments).on_host().template factors<HostFactors<T>>();
     job.lse = row_values(m_problem.lse, m_problem.lse_stride, first);
     job.max = row_values(m_problem.max, m_problem.max_stride, first);
     job.zero_empty_rows = m_arguments.empty_rows == EmptyRows::zero;
