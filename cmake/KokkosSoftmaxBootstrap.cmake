@@ -159,6 +159,12 @@ function(kokkossoftmax_bootstrap kokkos_dir kernels_dir)
   else()
     set(settings "cmake.define.Kokkos_ENABLE_OPENMP=ON")
   endif()
+  if(CMAKE_CROSSCOMPILING)
+    set(name ${CMAKE_SYSTEM_PROCESSOR})
+    list(APPEND common "cmake.define.CMAKE_SYSTEM_NAME=${CMAKE_SYSTEM_NAME}"
+      "cmake.define.CMAKE_SYSTEM_PROCESSOR=${CMAKE_SYSTEM_PROCESSOR}")
+    list(APPEND settings "cmake.define.Kokkos_ENABLE_LIBDL=OFF") # it isn't found outside of the system's folders
+  endif()
   if(KokkosSoftmax_BOOTSTRAP_HOST_ARCH)
     list(APPEND settings "cmake.define.Kokkos_ARCH_${KokkosSoftmax_BOOTSTRAP_HOST_ARCH}=ON")
   endif()
