@@ -39,22 +39,9 @@ class RowLoop {
         m_share(plan.chunks_per_team),
         m_group(member, lane, workspace, plan) {}
 
-  /// Works on the rows of the group. Consecutive rounds overlap: while the group's states of one
-  /// row are being exchanged, each team sums its segment of the next row. The second read finds the
-  /// row still in the cache.
+  /// Works on the rows of the group.
   KOKKOS_FORCEINLINE_FUNCTION void run() {
-    std::uint32_t row = m_group.own_row(0);
-    sum_and_publish(row, 0, 0u);
-    Merged all;
-    switch (m_group.join_group(0, all)) {
-      case Group::Outcome::left_out:
-        break;
-      case Group::Outcome::complete:
-        run_complete(row, all);
-        break;
-      case Group::Outcome::closed:  // starts again, with larger segments
-        run_closed(own_rows);
-    }
+    run_rounds(Phase::joining, 3);
     m_group.leave();
   }
 
@@ -66,44 +53,10 @@ class RowLoop {
   }
 
  protected:
-  /// The number of rows of a group that are not claimed. The number of a claimed row is received
-  /// with an earlier round, and nothing is claimed before it is settled which teams are in the
-  /// group. So the first rows can't be claimed.
-  static constexpr std::uint32_t own_rows = 3;
-
-  /// Runs the rounds of a complete group. The first row has been summed, and `all` is its merged
-  /// state.
-  KOKKOS_FORCEINLINE_FUNCTION void run_complete(std::uint32_t row, const Merged& all) {
-    std::uint32_t next = m_group.own_row(1);
-    std::uint32_t after = m_group.own_row(2);
-    if (there(next)) sum_and_publish(next, 1, m_group.claim_row(own_rows));
-    team().write(row, all);
-    for (std::uint32_t round = 1; there(next); ++round) {
-      row = next;
-      next = after;
-      const auto seen = there(next)
-                            ? sum_and_publish(next, round + 1, m_group.claim_row(own_rows), round)
-                            : m_group.poll(round);
-      const auto gathered = m_group.gather(round, seen);
-      after = gathered.row;
-      team().write(row, gathered.all);
-    }
-  }
-
-  /// Works on all rows of a group that was closed: first on its `own` own rows, then on the rows
-  /// that it claims.
-  KOKKOS_FORCEINLINE_FUNCTION void run_closed(std::uint32_t own) {
-    m_share = (m_arguments.problem.columns / Team::RowTile::width + m_group.members()) /
-              m_group.members();
-    std::uint32_t row = m_group.own_row(0);
-    for (std::uint32_t k = 0; there(row); ++k) {
-      const std::uint32_t round = Group::first_slow_round + k;
-      const bool next_is_own = k + 1 < own;
-      sum_and_publish(row, round, next_is_own ? 0u : m_group.claim_row(own));
-      const auto gathered = m_group.gather(round, m_group.poll(round));
-      team().write(row, gathered.all);
-      row = next_is_own ? m_group.own_row(k + 1) : gathered.row;
-    }
+  /// Works on all rows of a group that was closed, see run_rounds().
+  KOKKOS_FORCEINLINE_FUNCTION void run_closed(std::uint32_t own_rows) {
+    enlarge_share();
+    run_rounds(Phase::closed, own_rows);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION bool there(std::uint32_t row) const { return row < m_plan.rows; }
@@ -116,19 +69,6 @@ class RowLoop {
     if (end < row.end) row.end = end;
   }
 
-  /// Sums the team's segment of a row and publishes the result as the record of `round`. Before
-  /// publishing, polls the records of the earlier round `poll_round`, unless that is 0.
-  KOKKOS_FORCEINLINE_FUNCTION typename Group::Polled sum_and_publish(std::uint32_t row,
-                                                                     std::uint32_t round,
-                                                                     std::uint32_t claimed,
-                                                                     std::uint32_t poll_round = 0) {
-    const typename Group::Contribution mine = team().sum(row);
-    typename Group::Polled seen;
-    if (poll_round != 0) seen = m_group.poll(poll_round);
-    m_group.publish(round, mine, claimed);
-    return seen;
-  }
-
   const Member& m_member;
   const RowArgs<V>& m_arguments;
   const SplitPlan& m_plan;
@@ -137,6 +77,75 @@ class RowLoop {
   Group m_group;
 
  private:
+  enum class Phase { joining, complete, closed };
+
+  /// Works on rows: first on the `own_rows` own rows of the group, then on rows that it claims.
+  ///
+  /// The rounds of a complete group overlap: while the group's states of one row are being
+  /// exchanged, each team sums its segment of the next row. The second read finds the row still in
+  /// the cache. The rounds of a closed group don't overlap. If a group was closed while the team
+  /// was joining it, the team starts again with the first row and a larger segment.
+  ///
+  /// The number of a claimed row is received with the record of the row that is written one round
+  /// before, and nothing is claimed before it is settled which teams are in the group. So the
+  /// first rows can't be claimed.
+  ///
+  /// There is one loop for all phases, so that a kernel has the code of sum() and write() once.
+  KOKKOS_FORCEINLINE_FUNCTION void run_rounds(Phase phase, const std::uint32_t own_rows) {
+    std::uint32_t k = 0;                      // number, in the group, of the row that is summed
+    std::uint32_t next = m_group.own_row(0);  // the row that is summed
+    std::uint32_t row = next;                 // the row that is written
+    Merged all;                               // its state
+    for (;;) {
+      const bool overlaps = phase == Phase::complete;
+      const bool all_is_known = overlaps && k == 1;  // since the team joined the group
+      const std::uint32_t round = k + (phase == Phase::closed ? Group::first_slow_round : 0u);
+      typename Group::Polled seen;
+      if (there(next)) {
+        const bool claims = phase != Phase::joining && k + (overlaps ? 2 : 1) >= own_rows;
+        const std::uint32_t claimed = claims ? m_group.claim_row(own_rows) : 0u;
+        const typename Group::Contribution mine = team().sum(next);
+        if (overlaps && !all_is_known) seen = m_group.poll(round - 1);
+        m_group.publish(round, mine, claimed);
+      } else if (!all_is_known) {
+        seen = m_group.poll(round - 1);
+      }
+      if (phase == Phase::joining) {
+        const auto outcome = m_group.join_group(0, all);
+        if (outcome == Group::Outcome::left_out) return;
+        if (outcome == Group::Outcome::closed) {
+          enlarge_share();
+          phase = Phase::closed;
+        } else {
+          phase = Phase::complete;
+          next = m_group.own_row(++k);
+        }
+        continue;
+      }
+      if (!overlaps) {
+        row = next;
+        seen = m_group.poll(round);
+      }
+      std::uint32_t received = 0;
+      if (!all_is_known) {
+        const auto gathered = m_group.gather(overlaps ? round - 1 : round, seen);
+        all = gathered.all;
+        received = gathered.row;
+      }
+      team().write(row, all);
+      row = next;
+      ++k;
+      next = k < own_rows ? m_group.own_row(k) : received;
+      if (!there(overlaps ? row : next)) return;
+    }
+  }
+
+  /// Fewer members have larger segments.
+  KOKKOS_FORCEINLINE_FUNCTION void enlarge_share() {
+    m_share = (m_arguments.problem.columns / Team::RowTile::width + m_group.members()) /
+              m_group.members();
+  }
+
   KOKKOS_FORCEINLINE_FUNCTION const Team& team() const { return static_cast<const Team&>(*this); }
 };
 

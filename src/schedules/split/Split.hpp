@@ -129,28 +129,27 @@ class SplitHeldTeam : public SplitTeam<Exec, Op, Source, Shape> {
 
   KOKKOS_FORCEINLINE_FUNCTION void run() {
     std::uint32_t row = this->m_group.own_row(0);
-    load_and_publish(row, 0, 0u);
     State all;
-    std::uint32_t next = this->m_group.own_row(1);
-    switch (this->m_group.join_group(0, all)) {
-      case Group::Outcome::left_out:
-        break;
-      case Group::Outcome::complete:
-        for (std::uint32_t round = 1; this->there(next); ++round) {
-          store(row, all);
-          row = next;
-          load_and_publish(row, round, this->m_group.claim_row(own_rows));
-          const auto gathered = this->m_group.gather(round, this->m_group.poll(round));
-          all = gathered.all;
-          next = gathered.row;
+    for (std::uint32_t round = 0;; ++round) {
+      load_and_publish(row, round, round > 0 ? this->m_group.claim_row(own_rows) : 0u);
+      std::uint32_t next = this->m_group.own_row(1);
+      if (round == 0) {
+        const auto outcome = this->m_group.join_group(0, all);
+        if (outcome != Group::Outcome::complete) {
+          if (outcome == Group::Outcome::closed) this->run_closed(own_rows);
+          return this->m_group.leave();
         }
-        this->m_group.leave();  // overlaps with the last stores
-        store(row, all);
-        return;
-      case Group::Outcome::closed:
-        this->run_closed(own_rows);
+      } else {
+        const auto gathered = this->m_group.gather(round, this->m_group.poll(round));
+        all = gathered.all;
+        next = gathered.row;
+      }
+      const bool is_last = !this->there(next);
+      if (is_last) this->m_group.leave();  // overlaps with the last stores
+      store(row, all);
+      if (is_last) return;
+      row = next;
     }
-    this->m_group.leave();
   }
 
   static std::size_t scratch_bytes(const SplitPlan& plan) {
