@@ -95,37 +95,48 @@ KOKKOS_FORCEINLINE_FUNCTION void finish_beside(const RowArgs<typename Op::Types>
   finish_beside_rows<Op>(arguments, r, states);
 }
 
+/// The map from what a schedule has kept of an entry to the entry of the output. `factor...` is
+/// what the kept exponentials are multiplied by to be relative to the reference of the state, if
+/// they aren't.
+template <RowOp Op, RowState State, class... Factor>
+KOKKOS_FORCEINLINE_FUNCTION auto output_map(const RowArgs<typename Op::Types>& arguments,
+                                            const State& state, Factor... factor) {
+  if constexpr (Op::Outputs::size == 1)
+    return OnlyOutput<Op>(state, factor..., arguments.empty_rows);
+  else
+    return with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+      return Output(state, factor..., arguments.empty_rows).affine();
+    });
+}
+
 /// Stores the output of the entries that a tile has kept, in the places from which `load` with the
-/// same arguments has read. `reference...` is the reference of the exponentials, if it isn't that
-/// of the state. If the kernel has several outputs, the results are computed before the stores:
-/// with stores in each branch, nvcc would compute all addresses before the branches and spill them.
-template <RowOp Op, class Tile, RowState State, class... Reference>
+/// same arguments has read. `factor...`: see output_map(). If the kernel has several outputs, the
+/// results are computed before the stores: with stores in each branch, nvcc would compute all
+/// addresses before the branches and spill them.
+template <RowOp Op, class Tile, RowState State, class... Factor>
 KOKKOS_FORCEINLINE_FUNCTION void store_output(Tile& tile,
                                               const RowArgs<typename Op::Types>& arguments,
                                               const typename Tile::Row& row, std::int64_t first,
-                                              int thread_id, const State& state,
-                                              Reference... reference) {
+                                              int thread_id, const State& state, Factor... factor) {
   if constexpr (Op::Outputs::size == 1) {
-    const OnlyOutput<Op> output(state, reference..., arguments.empty_rows);
-    tile.store(row, first, thread_id, output);
+    tile.store(row, first, thread_id, output_map<Op>(arguments, state, factor...));
   } else {
     with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
-      tile.transform(Output(state, reference..., arguments.empty_rows));
+      tile.transform(Output(state, factor..., arguments.empty_rows));
     });
     tile.store(row, first, thread_id, [](typename Tile::T v) { return v; });
   }
 }
 
 /// Writes the output of a row whose tile is still in registers: the tile's entries, or the row's
-/// one number, in the thread for which `first` is true. `reference...` is the reference of the
-/// exponentials that the tile holds, if it isn't that of the state.
-template <RowOp Op, class Tile, RowState State, class... Reference>
+/// one number, in the thread for which `first` is true. `factor...`: see output_map().
+template <RowOp Op, class Tile, RowState State, class... Factor>
 KOKKOS_FORCEINLINE_FUNCTION void finish_tile(const RowArgs<typename Op::Types>& arguments,
                                              Tile& tile, const typename Tile::Row& row,
                                              int thread_id, [[maybe_unused]] bool first,
-                                             const State& state, Reference... reference) {
+                                             const State& state, Factor... factor) {
   if constexpr (Op::writes_entries) {
-    store_output<Op>(tile, arguments, row, 0, thread_id, state, reference...);
+    store_output<Op>(tile, arguments, row, 0, thread_id, state, factor...);
   } else if (first) {
     finish_row<Op>(arguments, state, row.y);
   }

@@ -5,6 +5,7 @@
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Options.hpp>
 #include <numerics/ExpForSum.hpp>
+#include <op/RowOp.hpp>
 #include <team/RowState.hpp>
 #include <type_traits>
 
@@ -24,7 +25,7 @@ class LogSoftmaxOutput {
   static constexpr bool computes_on_half_pairs = sizeof(typename V::Y) == sizeof(typename V::X);
 
   template <RowState AnyState>
-  KOKKOS_FORCEINLINE_FUNCTION LogSoftmaxOutput(const AnyState& row, T /*reference*/,
+  KOKKOS_FORCEINLINE_FUNCTION LogSoftmaxOutput(const AnyState& row, T /*factor*/,
                                                EmptyRows empty_rows)
       // if max is not finite, max - max makes all results of the row NaN
       : m_max(row.max), m_log_sum(Kokkos::log(sum_relative_to_max(row)) + (row.max - row.max)) {
@@ -34,10 +35,14 @@ class LogSoftmaxOutput {
   }
   template <RowState AnyState>
   KOKKOS_FORCEINLINE_FUNCTION LogSoftmaxOutput(const AnyState& row, EmptyRows empty_rows)
-      : LogSoftmaxOutput(row, row.max, empty_rows) {}
+      : LogSoftmaxOutput(row, T(1), empty_rows) {}
 
   /// v - max is computed first: max + log_sum would round away the digits of a small result.
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const { return (v - m_max) - m_log_sum; }
+
+  KOKKOS_FORCEINLINE_FUNCTION LogSoftmaxOutput rescaled(T /*factor*/) const { return *this; }
+
+  KOKKOS_FORCEINLINE_FUNCTION AffineMap<T> affine() const { return {m_max, T(1), m_log_sum}; }
 
  private:
   static constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
@@ -51,7 +56,7 @@ class LogSoftmaxOutput {
     using Traits = StateTraits<AnyState>;
     constexpr bool is_rescaled = Traits::moves_in_steps;
     if constexpr (!is_rescaled && std::is_same_v<typename V::X, T>) return row.sum;
-    const T sum = Traits::sum_relative_to(row.max, row);
+    const T sum = Impl::sum_relative_to(row.max, row);
     constexpr T nearly_one = is_rescaled ? T(1) + 4 * Kokkos::Experimental::epsilon_v<T> : T(1);
     return sum < nearly_one ? T(1) : sum;
   }

@@ -15,6 +15,21 @@
 
 namespace KokkosSoftmax::Impl {
 
+/// The map v -> (v - shift) * factor - offset. Outputs that share a kernel are such maps, so that
+/// one loop can compute and store the results of any of them. (v * 1 and v - 0 are exact, so that
+/// an output has the same bits as in a kernel of its own.)
+template <class T>
+struct AffineMap {
+  T shift;
+  T factor;
+  T offset;
+
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
+    KOKKOS_IF_ON_DEVICE((return Kokkos::fma(v - shift, factor, -offset);))
+    KOKKOS_IF_ON_HOST((return (v - shift) * factor - offset;))
+  }
+};
+
 /// The outputs of an operation, see RowOp. One kernel computes all of them: which one is the
 /// number RowArgs::function of a launch.
 template <class... Output>
@@ -53,8 +68,11 @@ struct OutputList {
 /// - State: what a row is reduced to by a kernel for this output alone
 /// - HeldState: the same for schedules that hold a row in registers and sum each entry once. There
 ///   the reference needn't move in steps.
-/// - two constructors: (state, reference, empty_rows) for exponentials relative to `reference`, and
-///   (state, empty_rows) for exponentials relative to the state's own reference
+/// - rescaled(factor): the output for other exponentials of the same row. It takes no division, and
+///   one rounding more than a new object.
+/// - affine(): the same map of an entry as an AffineMap; only if the operation has several outputs
+/// - two constructors: (state, empty_rows) for exponentials relative to the state's own reference,
+///   and (state, factor, empty_rows) for others, which times `factor` are relative to it
 template <class Output, class Op>
 concept RowOutput = requires(const typename Op::State state, const typename Op::Types::Compute v,
                              EmptyRows empty_rows) {
@@ -66,6 +84,10 @@ concept RowOutput = requires(const typename Op::State state, const typename Op::
   requires !Op::writes_entries || requires {
     { Output(state, v, empty_rows)(v) } -> std::same_as<typename Op::Types::Compute>;
     { Output(state, empty_rows)(v) } -> std::same_as<typename Op::Types::Compute>;
+    { Output(state, empty_rows).rescaled(v) } -> std::same_as<Output>;
+  };
+  requires Op::Outputs::size == 1 || requires {
+    { Output(state, empty_rows).affine() } -> std::same_as<AffineMap<typename Op::Types::Compute>>;
   };
   requires Op::writes_entries || requires {
     { Output(state, empty_rows).value } -> std::convertible_to<typename Op::Types::Compute>;

@@ -28,17 +28,23 @@ class SoftmaxOutput {
   static constexpr bool computes_on_half_pairs = false;
 
   template <RowState AnyState>
-  KOKKOS_FORCEINLINE_FUNCTION SoftmaxOutput(const AnyState& row, T reference, EmptyRows empty_rows)
-      : m_factor(rescale_factor(reference, reference_of_state(row))) {
-    // An empty row has the sum 0, and 1 / 0 makes its results NaN. NaN or +inf in the row has
-    // made the sum NaN.
-    m_factor = row.sum == T(0) && empty_rows == EmptyRows::zero ? T(0) : m_factor / row.sum;
-  }
+  KOKKOS_FORCEINLINE_FUNCTION SoftmaxOutput(const AnyState& row, T factor, EmptyRows empty_rows)
+      // An empty row has the sum 0, and 1 / 0 makes its results NaN. NaN or +inf in the row has
+      // made the sum NaN.
+      : m_factor(row.sum == T(0) && empty_rows == EmptyRows::zero ? T(0) : factor / row.sum) {}
   template <RowState AnyState>
   KOKKOS_FORCEINLINE_FUNCTION SoftmaxOutput(const AnyState& row, EmptyRows empty_rows)
-      : m_factor(row.sum == T(0) && empty_rows == EmptyRows::zero ? T(0) : T(1) / row.sum) {}
+      : SoftmaxOutput(row, T(1), empty_rows) {}
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T exponential) const { return exponential * m_factor; }
+
+  KOKKOS_FORCEINLINE_FUNCTION SoftmaxOutput rescaled(T factor) const {
+    SoftmaxOutput output = *this;
+    output.m_factor *= factor;
+    return output;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION AffineMap<T> affine() const { return {T(0), m_factor, T(0)}; }
 
   /// What the exponentials are multiplied by.
   KOKKOS_FORCEINLINE_FUNCTION T factor() const { return m_factor; }

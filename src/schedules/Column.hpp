@@ -53,14 +53,25 @@ class ColumnTeam {
     return lane_rows(std::make_integer_sequence<int, Tiles::slots>{});
   }
 
-  /// Merges the threads' states of each row. With two barriers, each thread computes one
-  /// exponential per row, to rescale its own sum, and none for the sums of the other threads.
-  KOKKOS_FORCEINLINE_FUNCTION void merge(const State (&mine)[rows_per_lane],
-                                         State (&all)[rows_per_lane]) const {
+  /// The threads' states of the rows of this lane, merged.
+  struct Merged {
+    State all[rows_per_lane];
+    T factor[rows_per_lane];  // makes this thread's terms relative to the reference of `all`
+    T* copy = nullptr;        // of `all`, in scratch memory, if finish_beside_lane() needs it
+  };
+
+  /// With two barriers, each thread computes one exponential per row, to rescale its own sum, and
+  /// none for the sums of the other threads.
+  template <class Op>
+  KOKKOS_FORCEINLINE_FUNCTION Merged merge(const State (&mine)[rows_per_lane]) const {
+    Merged merged;
     if constexpr (Shape::threads == 1) {
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < rows_per_lane; ++k) all[k] = mine[k];
-      return;
+      for (int k = 0; k < rows_per_lane; ++k) {
+        merged.all[k] = mine[k];
+        merged.factor[k] = T(1);
+      }
+      return merged;
     }
     const Scratch maxima(m_member.team_scratch(0), Shape::threads * rows);
     const Scratch sums(m_member.team_scratch(0), Shape::threads * rows);
@@ -72,15 +83,22 @@ class ColumnTeam {
     for (int k = 0; k < rows_per_lane; ++k) {
       max[k] = Traits::max(State{});
       for (int t = 0; t < Shape::threads; ++t) max[k] = larger(max[k], maxima(slot(t, k)));
-      sums(slot(thread(), k)) = Traits::sum_relative_to(Traits::reference_of(max[k]), mine[k]);
+      merged.factor[k] = factor_to(Traits::reference_of(max[k]), mine[k]);
+      sums(slot(thread(), k)) = mine[k].sum * merged.factor[k];
     }
     m_member.team_barrier();
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows_per_lane; ++k) {
       T sum = T(0);
       for (int t = 0; t < Shape::threads; ++t) sum += sums(slot(t, k));
-      all[k] = Traits::make(max[k], sum);
+      merged.all[k] = Traits::make(max[k], sum);
+      if (copies_merged<Op> && thread() == 0) {  // all threads have read the maxima
+        maxima(slot(0, k)) = max[k];
+        maxima(slot(1, k)) = sum;
+      }
     }
+    merged.copy = maxima.data();
+    return merged;
   }
   static std::size_t scratch_bytes() {
     return Shape::threads == 1 ? 0 : 2 * Scratch::shmem_size(Shape::threads * rows);
@@ -88,8 +106,13 @@ class ColumnTeam {
 
   /// What `finish_beside` writes for the rows of this lane, in one thread of the team.
   template <class Op>
-  KOKKOS_FORCEINLINE_FUNCTION void finish_beside_lane(const State (&all)[rows_per_lane]) const {
-    if (thread() != 0) return;
+  KOKKOS_FORCEINLINE_FUNCTION void finish_beside_lane(const Merged& merged) const {
+    if (!m_arguments.writes_beside || thread() != 0) return;
+    State all[rows_per_lane];
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < rows_per_lane; ++k)
+      all[k] = copies_merged<Op> ? Traits::make(merged.copy[slot(0, k)], merged.copy[slot(1, k)])
+                                 : merged.all[k];
     if constexpr (Tiles::slots == 1) {
       if (is_row(0)) finish_beside_rows<Op>(m_arguments, m_row, all);
     } else {
@@ -101,6 +124,14 @@ class ColumnTeam {
 
  private:
   using Traits = StateTraits<State>;
+
+  /// Whether the first thread copies the merged states to scratch memory for finish_beside_lane().
+  /// Registers that hold them while the entries are written would be spilled. The output of
+  /// log_softmax has the logarithm that finish_beside_lane() needs, and nvcc spills more with a
+  /// copy.
+  template <class Op>
+  static constexpr bool copies_merged =
+      Shape::threads > 1 && Op::writes_entries&& Op::Outputs::keep_exponentials;
   using Scratch = Kokkos::View<T*, typename Exec::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
@@ -145,42 +176,38 @@ struct ColumnHeldKernel {
     const auto rows = team.lane_rows();
     Tiles tiles;
     tiles.load(arguments, rows.row, 0, team.thread());
-    State mine[Tiles::rows], all[Tiles::rows];
+    State mine[Tiles::rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k)
       mine[k] = reduce_tile<Op, State, 1>(member, tiles[k], arguments.function);
-    team.merge(mine, all);
-    store(team, rows, tiles, mine, all);
-    team.template finish_beside_lane<Op>(all);
+    const auto merged = team.template merge<Op>(mine);
+    store(team, rows, tiles, merged);
+    team.template finish_beside_lane<Op>(merged);
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) { return Team::scratch_bytes(); }
 
  private:
-  /// As store_output(), for the rows of a lane.
+  /// As store_output(), for the rows of a lane. Results of many entries are computed between the
+  /// stores (output_map), so that the stores aren't made all at once. Results of few entries are
+  /// computed in place: the maps of many rows would take as many registers as the entries.
   KOKKOS_FORCEINLINE_FUNCTION void store(const Team& team, const typename Team::Rows& rows,
-                                         Tiles& tiles, const State (&mine)[Tiles::rows],
-                                         const State (&all)[Tiles::rows]) const {
+                                         Tiles& tiles, const typename Team::Merged& merged) const {
     const auto is_row = [&](int k) { return team.is_row(k); };
-    if constexpr (Op::Outputs::size == 1) {
-      const auto output_of = [&](int k) { return output<OnlyOutput<Op>>(mine[k], all[k]); };
-      tiles.store(rows.row, 0, team.thread(), output_of, is_row);
+    const auto map_of = [&](int k) {
+      return output_map<Op>(arguments, merged.all[k], merged.factor[k]);
+    };
+    if constexpr (Op::Outputs::size == 1 || Tiles::items >= 32) {
+      tiles.store(rows.row, 0, team.thread(), map_of, is_row);
     } else {
       with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
         KOKKOSSOFTMAX_IMPL_UNROLL
-        for (int k = 0; k < Tiles::rows; ++k) tiles[k].transform(output<Output>(mine[k], all[k]));
+        for (int k = 0; k < Tiles::rows; ++k)
+          tiles[k].transform(Output(merged.all[k], merged.factor[k], arguments.empty_rows));
       });
       const auto unchanged = [](int) { return [](typename Team::T v) { return v; }; };
       tiles.store(rows.row, 0, team.thread(), unchanged, is_row);
     }
-  }
-
-  template <class Output>
-  KOKKOS_FORCEINLINE_FUNCTION Output output(const State& mine, const State& all) const {
-    if constexpr (Shape::threads == 1)
-      return Output(all, arguments.empty_rows);
-    else
-      return Output(all, reference_of_state(mine), arguments.empty_rows);
   }
 };
 
@@ -200,18 +227,18 @@ struct ColumnKernel {
     const Team team(member, arguments);
     const auto rows = team.lane_rows();
     const std::int64_t columns = team.is_row(0) ? arguments.problem.columns : 0;
-    State mine[Tiles::rows], all[Tiles::rows];
+    State mine[Tiles::rows];
     with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
       reduce<typename Output::Exp>(team, rows, columns, mine);
     });
-    team.merge(mine, all);
+    const auto merged = team.template merge<Op>(mine);
     if constexpr (!Op::writes_entries)
-      write_values(team, rows, all);
+      write_values(team, rows, merged.all);
     else
       with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
-        write_entries<Output>(team, rows, columns, all);
+        write_entries<Output>(team, rows, columns, merged.all);
       });
-    if constexpr (Op::writes_entries) team.template finish_beside_lane<Op>(all);
+    if constexpr (Op::writes_entries) team.template finish_beside_lane<Op>(merged);
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) { return Team::scratch_bytes(); }

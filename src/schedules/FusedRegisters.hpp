@@ -35,7 +35,7 @@ struct FusedRegistersKernel {
         merge_over_team<Shape::threads, lanes, !Op::writes_entries>(member, lane, states, mine);
     if (!Op::writes_entries && member.team_rank() > 0) return;
     finish_tile<Op>(arguments, share, row, thread_id, thread_id == 0, all,
-                    reference_of_state(mine));
+                    factor_to(reference_of_state(all), mine));
     if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all);
   }
 

@@ -78,7 +78,7 @@ class HostRow {
     const State row = StateTraits<State>::make(
         max, entries.sum_into(exponentials, typename Output::Exp(reference)));
     write_beside(row);
-    const Output output(row, reference, m_arguments.empty_rows);
+    const Output output(row, m_arguments.empty_rows);
     HostSpan<T, T, ValuesThemselves<T>>(exponentials, m_arguments.problem.columns, {})
         .transform_into(m_pointers.y, 1, output);
   }

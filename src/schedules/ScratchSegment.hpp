@@ -45,7 +45,8 @@ class ScratchSegment {
   /// Writes the output of the same chunks. `all` is the state of the row.
   KOKKOS_FORCEINLINE_FUNCTION void store(const RowArgs<V>& arguments, const Row& row,
                                          std::int64_t begin, int thread_id, const State& all) {
-    store_output<Op>(m_tile, arguments, row, begin, thread_id, all, m_reference);
+    store_output<Op>(m_tile, arguments, row, begin, thread_id, all,
+                     rescale_factor(m_reference, reference_of_state(all)));
     with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
       store_stashed<Output>(arguments, row, begin, thread_id, all);
     });
@@ -106,6 +107,7 @@ class ScratchSegment {
                                                  std::int64_t begin, int thread_id,
                                                  const State& all) const {
     const EmptyRows empty_rows = arguments.empty_rows;
+    [[maybe_unused]] const Output output(all, empty_rows);
     const std::int64_t end = tiles(row, begin);
     for (std::int64_t t = 1; t < end; ++t) {
       Slot slots[RowTile::items];
@@ -117,10 +119,13 @@ class ScratchSegment {
         tile.store(row, first, thread_id, EntryOutput<Op, Output>(all, empty_rows));
       } else {
         tile.set_chunks(slots);
-        const T reference = stashes_exponentials<Output>
-                                ? m_references(reference_slot(t, thread_id))
-                                : reference_of_state(all);
-        tile.store(row, first, thread_id, Output(all, reference, empty_rows));
+        if constexpr (stashes_exponentials<Output>) {
+          const T reference = m_references(reference_slot(t, thread_id));
+          tile.store(row, first, thread_id,
+                     output.rescaled(rescale_factor(reference, reference_of_state(all))));
+        } else {
+          tile.store(row, first, thread_id, output);
+        }
       }
     }
   }

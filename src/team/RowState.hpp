@@ -28,8 +28,9 @@ KOKKOS_FORCEINLINE_FUNCTION T rescale_factor(T from, T to) {
 ///   maximum of a row seldom moves
 /// - reference_of(max): the reference of a state with this maximum; monotone
 /// - max(state)
-/// - sum_relative_to(reference, state): the sum, rescaled if the state has another reference
 /// - make(max, sum)
+///
+/// and the state has the member `sum`.
 template <class S>
 struct StateTraits;
 
@@ -37,6 +38,26 @@ struct StateTraits;
 template <class S>
 KOKKOS_FORCEINLINE_FUNCTION auto reference_of_state(const S& state) {
   return StateTraits<S>::reference_of(StateTraits<S>::max(state));
+}
+
+/// What the terms of a state are multiplied by to be relative to `reference`.
+template <class S>
+KOKKOS_FORCEINLINE_FUNCTION auto factor_to(typename StateTraits<S>::Value reference,
+                                           const S& state) {
+  if constexpr (StateTraits<S>::has_reference)
+    return rescale_factor(reference_of_state(state), reference);
+  else
+    return typename StateTraits<S>::Value(1);
+}
+
+/// The sum of a state relative to `reference`.
+template <class S>
+KOKKOS_FORCEINLINE_FUNCTION auto sum_relative_to(typename StateTraits<S>::Value reference,
+                                                 const S& state) {
+  if constexpr (StateTraits<S>::has_reference)
+    return state.sum * factor_to(reference, state);
+  else
+    return state.sum;
 }
 
 template <class T>
@@ -47,10 +68,6 @@ struct StateTraits<LogSumExpState<T>> {
 
   KOKKOS_FORCEINLINE_FUNCTION static T reference_of(T max) { return max; }
   KOKKOS_FORCEINLINE_FUNCTION static T max(const LogSumExpState<T>& state) { return state.max; }
-  KOKKOS_FORCEINLINE_FUNCTION static T sum_relative_to(T reference,
-                                                       const LogSumExpState<T>& state) {
-    return state.sum * rescale_factor(state.max, reference);
-  }
   KOKKOS_FORCEINLINE_FUNCTION static LogSumExpState<T> make(T max, T sum) { return {max, sum}; }
 };
 
@@ -66,7 +83,7 @@ concept RowState = std::default_initializable<S> && std::is_trivially_copyable_v
   { StateTraits<S>::moves_in_steps } -> std::convertible_to<bool>;
   { StateTraits<S>::reference_of(value) } -> std::same_as<decltype(value)>;
   { StateTraits<S>::max(state) } -> std::same_as<decltype(value)>;
-  { StateTraits<S>::sum_relative_to(value, state) } -> std::same_as<decltype(value)>;
+  { state.sum } -> std::convertible_to<decltype(value)>;
   { StateTraits<S>::make(value, value) } -> std::same_as<S>;
 };
 

@@ -21,10 +21,9 @@ struct SteppedState {
   T sum = T(0);
 
   KOKKOS_FORCEINLINE_FUNCTION void merge(const SteppedState& other) {
-    using Traits = StateTraits<SteppedState>;
     const T larger_max = other.max > max ? other.max : max;
-    const T reference = Traits::reference_of(larger_max);
-    sum = Traits::sum_relative_to(reference, *this) + Traits::sum_relative_to(reference, other);
+    const T reference = StateTraits<SteppedState>::reference_of(larger_max);
+    sum = sum_relative_to(reference, *this) + sum_relative_to(reference, other);
     max = larger_max;
   }
 
@@ -49,9 +48,6 @@ struct StateTraits<SteppedState<T>> {
     return is_below(max, round / 4) ? (max + (round - T(0.5))) - round : max;
   }
   KOKKOS_FORCEINLINE_FUNCTION static T max(const SteppedState<T>& state) { return state.max; }
-  KOKKOS_FORCEINLINE_FUNCTION static T sum_relative_to(T reference, const SteppedState<T>& state) {
-    return state.sum * rescale_factor(reference_of(state.max), reference);
-  }
   KOKKOS_FORCEINLINE_FUNCTION static SteppedState<T> make(T max, T sum) { return {max, sum}; }
 
  private:

@@ -19,7 +19,7 @@ KOKKOS_FORCEINLINE_FUNCTION State merge_over_lanes(const Member& member, const S
   using Traits = StateTraits<State>;
   auto max = Traits::max(mine);
   if constexpr (Traits::has_reference) max = max_over_lanes<lanes>(member, max);
-  const auto sum = Traits::sum_relative_to(Traits::reference_of(max), mine);
+  const auto sum = sum_relative_to(Traits::reference_of(max), mine);
   return Traits::make(max, sum_over_lanes<lanes>(member, sum));
 }
 

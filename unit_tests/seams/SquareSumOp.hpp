@@ -28,8 +28,9 @@ struct SquareSumOutput {
   static constexpr const char* name = "square_sum";
   static constexpr bool keeps_exponentials = false;
   static constexpr bool computes_on_half_pairs = false;
-  KOKKOS_FUNCTION SquareSumOutput(PlainSum<T> row, T /*reference*/, EmptyRows) : sum(row.sum) {}
+  KOKKOS_FUNCTION SquareSumOutput(PlainSum<T> row, T /*factor*/, EmptyRows) : sum(row.sum) {}
   KOKKOS_FUNCTION SquareSumOutput(PlainSum<T> row, EmptyRows) : sum(row.sum) {}
+  KOKKOS_FUNCTION SquareSumOutput rescaled(T /*factor*/) const { return *this; }
   KOKKOS_FUNCTION T operator()(T /*kept*/) const { return sum; }
   T sum;
 };
@@ -52,7 +53,6 @@ struct KokkosSoftmax::Impl::StateTraits<KokkosSoftmax::Test::PlainSum<T>> {
   static constexpr bool moves_in_steps = false;
   KOKKOS_FUNCTION static T reference_of(T) { return 0; }
   KOKKOS_FUNCTION static T max(const State&) { return 0; }
-  KOKKOS_FUNCTION static T sum_relative_to(T, const State& state) { return state.sum; }
   KOKKOS_FUNCTION static State make(T, T sum) { return {sum}; }
 };
 

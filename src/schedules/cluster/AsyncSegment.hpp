@@ -57,7 +57,8 @@ class AsyncSegment {
   /// Writes the output of the same chunks. `all` is the state of the row.
   KOKKOS_FORCEINLINE_FUNCTION void store(const RowArgs<V>& arguments, const Row& row,
                                          std::int64_t begin, int thread_id, const State& all) {
-    store_output<Op>(m_tile, arguments, row, begin, thread_id, all, m_tile_reference);
+    store_output<Op>(m_tile, arguments, row, begin, thread_id, all,
+                     rescale_factor(m_tile_reference, reference_of_state(all)));
     with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
       store_staged<Output>(arguments, row, begin, thread_id, all);
     });
@@ -117,7 +118,8 @@ class AsyncSegment {
     const int end = staged_of(row, begin, thread_id);
     const std::int64_t first = begin + RowTile::chunks;
     if constexpr (stages_exponentials<Output>) {
-      const Output output(all, m_staged_reference, empty_rows);
+      const Output output(all, rescale_factor(m_staged_reference, reference_of_state(all)),
+                          empty_rows);
       for (int p = 0; p < end; p += SubTile::chunks)
         exponentials_at(p + thread_id, end - p).store(row, first + p, thread_id, output);
     } else {

@@ -116,9 +116,9 @@ class PanelStates {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < count; ++k) max = larger(max, Traits::max(record[k].state));
     const auto reference = Traits::reference_of(max);
-    auto sum = Traits::sum_relative_to(reference, state);
+    auto sum = sum_relative_to(reference, state);
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < count; ++k) sum += Traits::sum_relative_to(reference, record[k].state);
+    for (int k = 0; k < count; ++k) sum += sum_relative_to(reference, record[k].state);
     state = Traits::make(max, sum);
   }
 

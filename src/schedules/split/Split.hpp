@@ -213,7 +213,7 @@ class SplitOnceTeam : public SplitTeam<Exec, Op, Source, Shape> {
     this->m_group.leave();
     if (outcome == Group::Outcome::complete) {
       store_output<Op>(tile, this->m_arguments, row, this->begin(), this->m_thread_id, all,
-                       reference_of_state(mine));
+                       factor_to(reference_of_state(all), mine));
       this->finish_beside_once(r, all);
     }
   }
