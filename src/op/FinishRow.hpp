@@ -80,8 +80,7 @@ KOKKOS_FORCEINLINE_FUNCTION void finish_beside_rows(const RowArgs<typename Op::T
     if (arguments.problem.max != nullptr) {
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < rows; ++k)
-        numbers.entry[k] =
-            written_value(max_or_nan(state[k].max, state[k].sum), arguments.scale_is_zero);
+        numbers.entry[k] = written_value(max_or_nan(state[k].max, state[k].sum), arguments);
       store_beside(arguments.max(r), arguments.problem.max_stride, numbers);
     }
   }

@@ -53,9 +53,11 @@ X scaled_padding(T scale) {
 
 /// A value as it is written to an output. With the scale 0, all finite values are 0; kernels
 /// compute with the values of kernel_scale() or HostScale, which are below 1.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T written_value(T value, bool scale_is_zero) {
-  return scale_is_zero && Kokkos::abs(value) < T(1) ? T(0) : value;
+template <class V>
+KOKKOS_FORCEINLINE_FUNCTION typename V::Compute written_value(typename V::Compute value,
+                                                              const RowArgs<V>& arguments) {
+  using T = typename V::Compute;
+  return arguments.scale_is_zero && Kokkos::abs(value) < T(1) ? T(0) : value;
 }
 
 /// scale * x on a host. A program may have its processor treat denormal numbers as 0 (icx and
