@@ -108,9 +108,9 @@ class ExpAccurate {
   T m_second;
 };
 
-/// exp(x), x <= 1, to an ulp or two.
+/// exp(x), x <= 16, to an ulp or two.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T exp_up_to_one(T x) {
+KOKKOS_FORCEINLINE_FUNCTION T exp_up_to_16(T x) {
   using C = ExpConstants<T>;
   const T rounded = multiply_add(x, C::log2_e, C::round_and_bias);
   const T n = rounded - C::round_and_bias;

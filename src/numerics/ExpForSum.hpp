@@ -22,7 +22,7 @@ KOKKOS_FORCEINLINE_FUNCTION double not_below_normal_exp(double d) {
   return Intrinsics::of_words(kept - from_nan_to_end, Intrinsics::lower_word(d));
 }
 
-/// sum + exp(d) for a double d <= 4 on a GPU, where the speed of such sums is limited by the issue
+/// sum + exp(d) for a double d <= 16 on a GPU, where the speed of such sums is limited by the issue
 /// of instructions and by the double-precision units. exp(d) = 2^n 2^f, f = d log2(e) - n, |f| <=
 /// 1/2. The rounding of log2(e) causes a relative error of |d| 2^-56 in exp(d), which is little if
 /// such terms are added to exp(0). The polynomial is the minimax fit of 2^f with a relative error
@@ -63,7 +63,7 @@ class ExpForSum {
     if constexpr (std::is_same_v<T, float>) {
       KOKKOS_IF_ON_DEVICE((return fast_exp2(difference * ExpConstants<float>::log2_e);))
     }
-    return exp_up_to_one(difference > T(1) ? T(1) : difference);
+    return exp_up_to_16(difference > T(16) ? T(16) : difference);
   }
 
   /// sum + exp(v - reference)

@@ -21,7 +21,7 @@ class ExpHalf {
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
     const T difference = v - m_reference;  // NaN for +inf - inf, in a row with an entry +inf
     KOKKOS_IF_ON_DEVICE((return fast_exp2(difference * ExpConstants<T>::log2_e);))
-    KOKKOS_IF_ON_HOST((return exp_up_to_one(difference);))
+    KOKKOS_IF_ON_HOST((return exp_up_to_16(difference);))
   }
 
  private:

@@ -57,7 +57,8 @@ class LogSoftmaxOutput {
     constexpr bool is_rescaled = Traits::moves_in_steps;
     if constexpr (!is_rescaled && std::is_same_v<typename V::X, T>) return row.sum;
     const T sum = Impl::sum_relative_to(row.max, row);
-    constexpr T nearly_one = is_rescaled ? T(1) + 4 * Kokkos::Experimental::epsilon_v<T> : T(1);
+    constexpr T nearly_one =
+        is_rescaled ? T(1) + (sizeof(T) == 8 ? 8 : 4) * Kokkos::Experimental::epsilon_v<T> : T(1);
     return sum < nearly_one ? T(1) : sum;
   }
 

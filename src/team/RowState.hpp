@@ -12,7 +12,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// exp(from - to); 1 if both are the same infinity. This is not exp_up_to_one because its constants
+/// exp(from - to); 1 if both are the same infinity. This is not exp_up_to_16 because its constants
 /// would occupy registers that the exponentials of the entries need.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T rescale_factor(T from, T to) {

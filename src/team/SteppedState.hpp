@@ -10,11 +10,17 @@
 namespace KokkosSoftmax::Impl {
 
 /// The largest entry of a row, and the sum of exp(entry - reference). The reference is a multiple
-/// of 1/2 below the maximum, a function of the maximum, so that no register holds both. It moves in
-/// steps of 1/2 or more: each move makes the sum, and all rounding errors in it, smaller by a
-/// factor of e^(1/2) or more, so that a row whose maximum rises slowly is as accurate as any other.
-/// A multiple of 1/2 has few bits, which ExpAccurate needs. It isn't above the maximum, so that the
-/// term of a result that is a normal number is one, too.
+/// of a step below the maximum, a function of the maximum, so that no register holds both. Each
+/// move of the reference makes the sum, and all rounding errors in it, smaller by a factor of
+/// e^step or more, so that a row whose maximum rises slowly is as accurate as any other. A multiple
+/// of the step has few bits, which ExpAccurate needs. It isn't above the maximum, so that the term
+/// of a result that is a normal number is one, too.
+///
+/// The step is 1/2 for float: ExpForSum rounds v - reference, which must stay small. Doubles have
+/// digits to spare, and their step is 4. The lanes and teams that work on a row then mostly have
+/// the same reference, so that nobody has to rescale a sum, which takes 50 instructions. (With a
+/// larger step, the factor for an exponential can be a number without a normal one's digits
+/// although the result is normal.)
 template <class T>
 struct SteppedState {
   T max = -Kokkos::Experimental::infinity_v<T>;
@@ -39,13 +45,21 @@ struct StateTraits<SteppedState<T>> {
   static constexpr bool has_reference = true;
   static constexpr bool moves_in_steps = true;
 
-  /// The multiple of 1/2 nearest to max - 1/2. Numbers that are too large for the addition are few
-  /// enough to be references themselves. (The instruction that rounds a double takes a GPU many
-  /// times as long as an addition.)
+  /// The multiple of the step that is nearest to max minus half a step or, for float, to max minus
+  /// a step, which takes an addition less. (The boundaries between references are then multiples of
+  /// the step, and with them numbers that a maximum of normally distributed entries is seldom
+  /// near.) Numbers that are too large for the additions are few enough to be references
+  /// themselves. (The instruction that rounds a double takes a GPU many times as long as an
+  /// addition.)
   KOKKOS_FORCEINLINE_FUNCTION static T reference_of(T max) {
-    // 1.5 * 2^m; numbers of this size are multiples of 1/2
-    constexpr T round = std::is_same_v<T, float> ? T(6291456) : T(3377699720527872);
-    return is_below(max, round / 4) ? (max + (round - T(0.5))) - round : max;
+    // 1.5 * 2^23 or 1.5 * 2^52 times the step: numbers of this size are multiples of the step.
+    if constexpr (std::is_same_v<T, float>) {
+      constexpr T round = T(12582912) / 2;
+      return is_below(max, round / 4) ? (max + (round - T(0.5))) - round : max;
+    } else {
+      constexpr T round = T(6755399441055744) * 4;
+      return is_below(max, round / 4) ? ((max - T(2)) + round) - round : max;
+    }
   }
   KOKKOS_FORCEINLINE_FUNCTION static T max(const SteppedState<T>& state) { return state.max; }
   KOKKOS_FORCEINLINE_FUNCTION static SteppedState<T> make(T max, T sum) { return {max, sum}; }
