@@ -236,7 +236,8 @@ struct ColumnKernel {
       write_values(team, rows, merged.all);
     else
       with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
-        write_entries<Output>(team, rows, columns, merged.all);
+        write_entries<EntryOutput<Op, Output>>(team, rows, columns, merged.all,
+                                               std::make_integer_sequence<int, Tiles::rows>{});
       });
     if constexpr (Op::writes_entries) team.template finish_beside_lane<Op>(merged);
   }
@@ -269,19 +270,22 @@ struct ColumnKernel {
     }
   }
 
-  template <class Output>
+  /// The outputs are made before the loop: nvcc doesn't take the division or the logarithm out of
+  /// it.
+  template <class Output, int... k>
   KOKKOS_FORCEINLINE_FUNCTION void write_entries(const Team& team, const typename Team::Rows& rows,
                                                  std::int64_t columns,
-                                                 const State (&all)[Tiles::rows]) const {
+                                                 const State (&all)[Tiles::rows],
+                                                 std::integer_sequence<int, k...>) const {
+    const Output output[] = {Output(all[k], arguments.empty_rows)...};
     const std::int64_t tiles_of_column = (columns + Tiles::chunks - 1) / Tiles::chunks;
     for (std::int64_t first = (tiles_of_column - 1) * Tiles::chunks; first >= 0;
          first -= Tiles::chunks) {
       Tiles tiles;
       tiles.load(arguments, rows.row, first, team.thread());
       tiles.store(
-          rows.row, first, team.thread(),
-          [&](int k) { return EntryOutput<Op, Output>(all[k], arguments.empty_rows); },
-          [&](int k) { return team.is_row(k); });
+          rows.row, first, team.thread(), [&](int row) { return output[row]; },
+          [&](int row) { return team.is_row(row); });
     }
   }
 };
