@@ -15,12 +15,12 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-using Impl::SteppedState;
+using KokkosSoftmax::Impl::SteppedState;
 
 template <class T>
 class SteppedStates : public ::testing::Test {
  public:
-  using Traits = Impl::StateTraits<SteppedState<T>>;
+  using Traits = KokkosSoftmax::Impl::StateTraits<SteppedState<T>>;
   static constexpr bool is_float = std::is_same_v<T, float>;
   static constexpr T step = is_float ? T(0.5) : T(4);
   static constexpr T farthest = is_float ? T(0.75) : T(4);

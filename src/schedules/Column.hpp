@@ -8,6 +8,7 @@
 
 #include <op/FinishRow.hpp>
 #include <op/ReduceTile.hpp>
+#include <op/RowOutputs.hpp>
 #include <row/ColumnTiles.hpp>
 #include <team/OnlineSum.hpp>
 
@@ -236,8 +237,7 @@ struct ColumnKernel {
       write_values(team, rows, merged.all);
     else
       with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
-        write_entries<EntryOutput<Op, Output>>(team, rows, columns, merged.all,
-                                               std::make_integer_sequence<int, Tiles::rows>{});
+        write_entries<EntryOutput<Op, Output>>(team, rows, columns, merged.all);
       });
     if constexpr (Op::writes_entries) team.template finish_beside_lane<Op>(merged);
   }
@@ -270,22 +270,18 @@ struct ColumnKernel {
     }
   }
 
-  /// The outputs are made before the loop: nvcc doesn't take the division or the logarithm out of
-  /// it.
-  template <class Output, int... k>
+  template <class Output>
   KOKKOS_FORCEINLINE_FUNCTION void write_entries(const Team& team, const typename Team::Rows& rows,
                                                  std::int64_t columns,
-                                                 const State (&all)[Tiles::rows],
-                                                 std::integer_sequence<int, k...>) const {
-    const Output output[] = {Output(all[k], arguments.empty_rows)...};
+                                                 const State (&all)[Tiles::rows]) const {
+    const auto output_of = row_outputs<Output, Tiles::rows>(
+        [&](int k) { return Output(all[k], arguments.empty_rows); });
     const std::int64_t tiles_of_column = (columns + Tiles::chunks - 1) / Tiles::chunks;
     for (std::int64_t first = (tiles_of_column - 1) * Tiles::chunks; first >= 0;
          first -= Tiles::chunks) {
       Tiles tiles;
       tiles.load(arguments, rows.row, first, team.thread());
-      tiles.store(
-          rows.row, first, team.thread(), [&](int row) { return output[row]; },
-          [&](int row) { return team.is_row(row); });
+      tiles.store(rows.row, first, team.thread(), output_of, [&](int k) { return team.is_row(k); });
     }
   }
 };

@@ -10,6 +10,7 @@
 #include <backend/DivideUp.hpp>
 #include <op/FinishRow.hpp>
 #include <op/RowOp.hpp>
+#include <op/RowOutputs.hpp>
 #include <row/Tile.hpp>
 #include <schedules/split/PanelStates.hpp>
 #include <schedules/split/RowLoop.hpp>
@@ -172,26 +173,16 @@ class SplitColumnTeam
   template <class Output>
   KOKKOS_FORCEINLINE_FUNCTION void write_entries(std::uint32_t panel, const Merged& all) const {
     const SlotRows row = columns_of_slots(panel);
-    const auto output = outputs<Output>(all, std::make_integer_sequence<int, slots>{});
+    const auto output_of = row_outputs<Output, slots>([&](int k) {
+      return Output(all(this->m_group.states().row(k)), this->m_arguments.empty_rows);
+    });
     const std::int64_t tiles = divide_up(row.end(), RowTile::chunks);
     for (std::int64_t first = (tiles - 1) * RowTile::chunks; first >= 0; first -= RowTile::chunks) {
       RowTile tile[slots];
       load(row, first, tile);
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < slots; ++k) tile[k].store(row.slot[k], first, 0, output.slot[k]);
+      for (int k = 0; k < slots; ++k) tile[k].store(row.slot[k], first, 0, output_of(k));
     }
-  }
-
-  /// Made before the loop over the tiles: nvcc doesn't take the division or the logarithm out of
-  /// it.
-  template <class Output>
-  struct Outputs {
-    Output slot[slots];
-  };
-  template <class Output, int... k>
-  KOKKOS_FORCEINLINE_FUNCTION Outputs<Output> outputs(const Merged& all,
-                                                      std::integer_sequence<int, k...>) const {
-    return {{Output(all(this->m_group.states().row(k)), this->m_arguments.empty_rows)...}};
   }
 };
 
