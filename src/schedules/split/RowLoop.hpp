@@ -39,9 +39,9 @@ class RowLoop {
         m_share(plan.chunks_per_team),
         m_group(member, lane, workspace, plan) {}
 
-  /// Works on the rows of the group.
+  /// Works on the rows of the group, which has none if there are more groups than rows.
   KOKKOS_FORCEINLINE_FUNCTION void run() {
-    run_rounds(Phase::joining, 3);
+    if (there(m_group.own_row(0))) run_rounds(Phase::joining, 3);
     m_group.leave();
   }
 
@@ -79,7 +79,8 @@ class RowLoop {
  private:
   enum class Phase { joining, complete, closed };
 
-  /// Works on rows: first on the `own_rows` own rows of the group, then on rows that it claims.
+  /// Works on rows: first on the `own_rows` own rows of the group, then on rows that it claims. The
+  /// group has at least one row.
   ///
   /// The rounds of a complete group overlap: while the group's states of one row are being
   /// exchanged, each team sums its segment of the next row. The second read finds the row still in
