@@ -15,15 +15,17 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
+using KokkosSoftmax::Impl::ReferenceStep;
 using KokkosSoftmax::Impl::SteppedState;
 
-template <class T>
+template <class State>
 class SteppedStates : public ::testing::Test {
  public:
-  using Traits = KokkosSoftmax::Impl::StateTraits<SteppedState<T>>;
+  using Traits = KokkosSoftmax::Impl::StateTraits<State>;
+  using T = typename Traits::Value;
   static constexpr bool is_float = std::is_same_v<T, float>;
-  static constexpr T step = is_float ? T(0.5) : T(4);
-  static constexpr T farthest = is_float ? T(0.75) : T(4);
+  static constexpr T step = Traits::step;
+  static constexpr T farthest = is_float ? T(1.5) * step : step;
   static constexpr T largest_fine = is_float ? T(0x1p20) : T(0x1p53);
 
   /// Ascending: entries of every size, and the steps with their neighbours.
@@ -43,42 +45,47 @@ class SteppedStates : public ::testing::Test {
     return list;
   }
 };
-using Numbers = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(SteppedStates, Numbers, );
+using States = ::testing::Types<SteppedState<float, ReferenceStep::one_half>,
+                                SteppedState<float, ReferenceStep::four>,
+                                SteppedState<double, ReferenceStep::four>>;
+TYPED_TEST_SUITE(SteppedStates, States, );
 
 TYPED_TEST(SteppedStates, ReferencesAreStepsBelowTheMaximum) {
   using Traits = typename TestFixture::Traits;
-  for (const TypeParam max : TestFixture::maxima()) {
-    const TypeParam reference = Traits::reference_of(max);
+  using T = typename TestFixture::T;
+  for (const T max : TestFixture::maxima()) {
+    const T reference = Traits::reference_of(max);
     // for -1e-300, too, whose difference to the reference is lost in the additions
-    EXPECT_LE(reference, max + std::numeric_limits<TypeParam>::epsilon());
+    EXPECT_LE(reference, max + std::numeric_limits<T>::epsilon());
     if (std::abs(max) > TestFixture::largest_fine) continue;
     EXPECT_GE(reference, max - TestFixture::farthest) << max;
-    EXPECT_EQ(std::fmod(reference, TestFixture::step), TypeParam(0)) << max;
+    EXPECT_EQ(std::fmod(reference, TestFixture::step), T(0)) << max;
   }
 }
 
 TYPED_TEST(SteppedStates, ReferencesMoveByStepsWithTheMaximum) {
   using Traits = typename TestFixture::Traits;
-  TypeParam before = -std::numeric_limits<TypeParam>::infinity();
+  using T = typename TestFixture::T;
+  T before = -std::numeric_limits<T>::infinity();
   EXPECT_EQ(Traits::reference_of(before), before);
-  for (const TypeParam max : TestFixture::maxima()) {
-    const TypeParam reference = Traits::reference_of(max);
-    EXPECT_TRUE(reference == before || reference - before >= TypeParam(0.125)) << max;
+  for (const T max : TestFixture::maxima()) {
+    const T reference = Traits::reference_of(max);
+    EXPECT_TRUE(reference == before || reference - before >= T(0.125)) << max;
     before = reference;
   }
 }
 
 TYPED_TEST(SteppedStates, MergesRescale) {
-  const TypeParam low = -3, high = 20;
-  SteppedState<TypeParam> merged, other;
-  for (const TypeParam v : {low, high}) {
+  using T = typename TestFixture::T;
+  const T low = -3, high = 20;
+  TypeParam merged, other;
+  for (const T v : {low, high}) {
     other = {v, std::exp(v - TestFixture::Traits::reference_of(v))};
     merged.merge(other);
   }
   EXPECT_EQ(merged.max, high);
-  const TypeParam expected = high + std::log1p(std::exp(low - high));
-  EXPECT_NEAR(merged.value(), expected, 20 * std::numeric_limits<TypeParam>::epsilon() * high);
+  const T expected = high + std::log1p(std::exp(low - high));
+  EXPECT_NEAR(merged.value(), expected, 20 * std::numeric_limits<T>::epsilon() * high);
 }
 
 }  // namespace

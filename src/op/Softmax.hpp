@@ -13,6 +13,13 @@
 
 namespace KokkosSoftmax::Impl {
 
+/// The state of a row. Doubles have digits to spare, and results of half types need few.
+template <class V>
+using SoftmaxState =
+    SteppedState<typename V::Compute, sizeof(typename V::Compute) == 8 || sizeof(typename V::Y) == 2
+                                          ? ReferenceStep::four
+                                          : ReferenceStep::one_half>;
+
 /// y_j = exp(v_j - max v) / sum_k exp(v_k - max v)
 template <class V>
 class SoftmaxOutput {
@@ -20,9 +27,9 @@ class SoftmaxOutput {
   using T = typename V::Compute;
   static constexpr bool gives_halfs = sizeof(typename V::Y) < sizeof(T);
   using Exp = std::conditional_t<gives_halfs, ExpHalf<T>, ExpAccurate<T>>;
-  using State = SteppedState<T>;
+  using State = SoftmaxState<V>;
   /// ExpHalf takes any reference, so the maximum itself.
-  using HeldState = std::conditional_t<gives_halfs, LogSumExpState<T>, SteppedState<T>>;
+  using HeldState = std::conditional_t<gives_halfs, LogSumExpState<T>, State>;
   static constexpr const char* name = "softmax";
   static constexpr bool keeps_exponentials = true;
   static constexpr bool computes_on_half_pairs = false;
@@ -57,7 +64,7 @@ class SoftmaxOutput {
 template <class V>
 struct SoftmaxOp {
   using Types = V;
-  using State = SteppedState<typename V::Compute>;
+  using State = SoftmaxState<V>;
   using Outputs = OutputList<SoftmaxOutput<V>, LogSoftmaxOutput<V>>;
   static constexpr bool writes_entries = true;
 };

@@ -9,6 +9,9 @@
 
 namespace KokkosSoftmax::Impl {
 
+/// The distance between references of a SteppedState.
+enum class ReferenceStep { one_half, four };
+
 /// The largest entry of a row, and the sum of exp(entry - reference). The reference is a multiple
 /// of a step below the maximum, a function of the maximum, so that no register holds both. Each
 /// move of the reference makes the sum, and all rounding errors in it, smaller by a factor of
@@ -16,12 +19,12 @@ namespace KokkosSoftmax::Impl {
 /// of the step has few bits, which ExpAccurate needs. It isn't above the maximum, so that the term
 /// of a result that is a normal number is one, too.
 ///
-/// The step is 1/2 for float: ExpForSum rounds v - reference, which must stay small. Doubles have
-/// digits to spare, and their step is 4. The lanes and teams that work on a row then mostly have
-/// the same reference, so that nobody has to rescale a sum, which takes 50 instructions. (With a
-/// larger step, the factor for an exponential can be a number without a normal one's digits
+/// With a step of 4, the lanes and teams that work on a row mostly have the same reference, so that
+/// nobody has to rescale a sum, which takes 10 instructions of float and 50 of double. ExpForSum
+/// rounds v - reference, so that float needs a step of 1/2 for the accuracy of float. (With a
+/// larger step than 4, the factor for an exponential can be a number without a normal one's digits
 /// although the result is normal.)
-template <class T>
+template <class T, ReferenceStep step>
 struct SteppedState {
   T max = -Kokkos::Experimental::infinity_v<T>;
   T sum = T(0);
@@ -39,9 +42,10 @@ struct SteppedState {
   }
 };
 
-template <class T>
-struct StateTraits<SteppedState<T>> {
+template <class T, ReferenceStep step_>
+struct StateTraits<SteppedState<T, step_>> {
   using Value = T;
+  static constexpr T step = step_ == ReferenceStep::one_half ? T(0.5) : T(4);
   static constexpr bool has_reference = true;
   static constexpr bool moves_in_steps = true;
 
@@ -54,15 +58,19 @@ struct StateTraits<SteppedState<T>> {
   KOKKOS_FORCEINLINE_FUNCTION static T reference_of(T max) {
     // 1.5 * 2^23 or 1.5 * 2^52 times the step: numbers of this size are multiples of the step.
     if constexpr (std::is_same_v<T, float>) {
-      constexpr T round = T(12582912) / 2;
-      return is_below(max, round / 4) ? (max + (round - T(0.5))) - round : max;
+      constexpr T round = T(12582912) * step;
+      return is_below(max, round / 4) ? (max + (round - step)) - round : max;
     } else {
-      constexpr T round = T(6755399441055744) * 4;
-      return is_below(max, round / 4) ? ((max - T(2)) + round) - round : max;
+      constexpr T round = T(6755399441055744) * step;
+      return is_below(max, round / 4) ? ((max - step / 2) + round) - round : max;
     }
   }
-  KOKKOS_FORCEINLINE_FUNCTION static T max(const SteppedState<T>& state) { return state.max; }
-  KOKKOS_FORCEINLINE_FUNCTION static SteppedState<T> make(T max, T sum) { return {max, sum}; }
+  KOKKOS_FORCEINLINE_FUNCTION static T max(const SteppedState<T, step_>& state) {
+    return state.max;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static SteppedState<T, step_> make(T max, T sum) {
+    return {max, sum};
+  }
 
  private:
   /// |x| < limit, for limits of few bits. Doubles are compared by their upper halves, because the
