@@ -195,6 +195,8 @@ class SplitTeams : public ::testing::Test {
       1;
   static constexpr bool one_row_per_group = C::template KernelOf<
       KokkosSoftmax::Impl::Shape<1, 4, 4, 1, AccessMode::scalar>>::one_row_per_group;
+  static constexpr bool holds_shares = C::template KernelOf<
+      KokkosSoftmax::Impl::Shape<1, 4, 4, 1, AccessMode::scalar>>::holds_shares;
   static constexpr Function function =
       C::operation == KokkosSoftmax::Impl::Operation::softmax       ? Function::softmax
       : C::operation == KokkosSoftmax::Impl::Operation::log_softmax ? Function::log_softmax
@@ -390,6 +392,24 @@ TYPED_TEST(SplitTeams, ClosedGroups) {
           l.poll_limit = 0;
           l.arrivals = members;
           l.late = late;
+          TestFixture::template expect_right<Shape>(l);
+        });
+  };
+  check(std::type_identity<typename TestFixture::OneThread>{});
+  check(std::type_identity<typename TestFixture::TwoThreads>{});
+}
+
+// The library plans at most as many groups as rows. The kernels that read rows twice do not need
+// that: the teams of a group without rows leave.
+TYPED_TEST(SplitTeams, GroupsWithoutRows) {
+  if (TestFixture::holds_shares) GTEST_SKIP() << "the kernel needs a row per group";
+  const auto check = [&]<class Shape>(std::type_identity<Shape>) {
+    for (const int members : {1, 3})
+      for (const std::uint32_t poll_limit : {0u, 1u << 30})
+        TestFixture::template for_each_problem<Shape>(members, [&](Launch l) {
+          l.groups += 2;
+          l.in_place = l.in_place && late_teams_in_place;
+          l.poll_limit = poll_limit;
           TestFixture::template expect_right<Shape>(l);
         });
   };
