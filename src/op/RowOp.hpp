@@ -7,6 +7,7 @@
 
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
+#include <backend/AnyCallable.hpp>
 #include <concepts>
 #include <cstddef>
 #include <team/RowState.hpp>
@@ -108,6 +109,7 @@ concept RowOp = RowState<typename O::State> && requires {
 /// body(std::type_identity<Output>()) for the output of a launch, the one with the number
 /// `function`. All threads of a launch take the same branch. The code of the first output comes
 /// first, without jumps.
+KOKKOSSOFTMAX_IMPL_ANY_CALLABLE
 template <RowOp Op, std::size_t candidate = 0, class Body>
 KOKKOS_FORCEINLINE_FUNCTION auto with_output([[maybe_unused]] int function, const Body& body) {
   using Outputs = typename Op::Outputs;
