@@ -150,9 +150,8 @@ void log_softmax(const X& x, const Y& y, const Options& options = {}) {
 /// \param options   as for log_softmax without operands
 /// \param operands  the Views that are written beside y
 /// \throws std::invalid_argument  as log_softmax without operands, and if a View of the operands
-/// has
-///                 the wrong extents or strides, or overlaps x, y or another operand. Nothing has
-///                 been written then
+///                 has the wrong extents or strides, or overlaps x, y or another operand. Nothing
+///                 has been written then
 template <class Exec, class X, class Y, class Lse, class Max>
 void log_softmax(const Exec& exec, const X& x, const Y& y, const Options& options,
                  const Operands<Lse, Max>& operands) {
