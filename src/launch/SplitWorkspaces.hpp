@@ -16,6 +16,7 @@
 #include <backend/Hardware.hpp>
 #include <backend/Queue.hpp>
 #include <backend/ReadBack.hpp>
+#include <backend/ZeroFill.hpp>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -132,7 +133,7 @@ class SplitWorkspaces {
           bytes(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
                                    "KokkosSoftmax::split workspace"),
                 layout_.bytes()) {
-      Kokkos::deep_copy(exec, bytes, static_cast<unsigned char>(0));
+      zero_fill(exec, bytes);
     }
 
     SplitWorkspace workspace() const { return layout.at(bytes.data(), launches); }
