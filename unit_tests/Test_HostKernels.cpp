@@ -9,12 +9,13 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <future>
 #include <host/Isa.hpp>
 #include <limits>
 #include <random>
-#include <reference/Accuracy.hpp>
 #include <string>
+#include <support/HostNumbers.hpp>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -24,50 +25,32 @@ namespace {
 
 using namespace KokkosSoftmax::Impl;
 
-template <class T>
-const HostKernelTable<T>& kernels_of(const HostIsa& isa) {
-  if constexpr (std::is_same_v<T, float>)
-    return *isa.float_kernels;
-  else
-    return *isa.double_kernels;
-}
-
-/// Numbers of [-20, 20), with rows of special values among them.
-template <class T>
-Rows<T> random_rows(std::size_t count, std::size_t columns, unsigned seed) {
-  constexpr T infinity = std::numeric_limits<T>::infinity();
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<T> distribution(-20, 20);
-  Rows<T> rows{count, columns, std::vector<T>(count * columns)};
-  for (T& v : rows.values) v = distribution(random);
-  const T specials[] = {infinity, -infinity, std::numeric_limits<T>::quiet_NaN(), T(9e8), T(-9e8)};
-  for (std::size_t r = 3; r < count; r += 3)
-    rows.values[r * columns + random() % columns] = specials[r / 3 % std::size(specials)];
-  if (count > 4) std::fill_n(rows.values.begin() + 4 * columns, columns, -infinity);
-  if (count > 5)  // a slow ramp, for which the reference is raised again and again
-    for (std::size_t c = 0; c < columns; ++c)
-      rows.values[5 * columns + c] = T(30) * static_cast<T>(c) / static_cast<T>(columns);
-  return rows;
-}
+/// The types of x and y.
+template <class X_, class Y_ = X_>
+struct Pair {
+  using X = X_;
+  using Y = Y_;
+  using T = HostCompute<X>;
+};
 
 /// An array between guard zones, `shift` elements behind a multiple of 64 bytes.
 template <class T>
 class Guarded {
  public:
   Guarded(std::size_t size, std::size_t shift) : m_size(size) {
-    m_all.assign(size + 2 * zone + 64, guard);
+    m_all.assign(size + 2 * zone + 64, to_number<T>(guard));
     const auto address = reinterpret_cast<std::uintptr_t>(m_all.data() + zone);
     m_begin = zone + (-address & 63) / sizeof(T) + shift;
   }
   T* data() { return m_all.data() + m_begin; }
   bool guards_are_intact() const {
-    return std::all_of(m_all.begin(), m_all.begin() + m_begin, [](T v) { return v == guard; }) &&
-           std::all_of(m_all.begin() + m_begin + m_size, m_all.end(),
-                       [](T v) { return v == guard; });
+    const auto is_guard = [](T v) { return value_of(v) == guard; };
+    return std::all_of(m_all.begin(), m_all.begin() + m_begin, is_guard) &&
+           std::all_of(m_all.begin() + m_begin + m_size, m_all.end(), is_guard);
   }
 
  private:
-  static constexpr T guard = T(-12345);
+  static constexpr HostCompute<T> guard = -12288;  // which all types can hold
   static constexpr std::size_t zone = 128;
   std::size_t m_size;
   std::size_t m_begin;
@@ -81,18 +64,27 @@ struct Case {
   bool streams, zero_empty_rows;
   double scale;
   Way way;
+  bool y_holds_row_values = false;
 };
 std::ostream& operator<<(std::ostream& out, const Case& c) {
   return out << c.rows << " x " << c.columns << ", shift " << c.shift << ", streams " << c.streams
              << ", zero " << c.zero_empty_rows << ", scale " << c.scale << ", parts "
-             << (c.way == Way::parts);
+             << (c.way == Way::parts) << ", row values " << c.y_holds_row_values;
 }
 
-template <class T>
+template <class P>
 class HostKernels : public ::testing::Test {
  protected:
-  static const Impl::HostKernels<T>& of(const HostIsa& isa, Function function) {
-    const HostKernelTable<T>& table = kernels_of<T>(isa);
+  using X = typename P::X;
+  using Y = typename P::Y;
+  using T = typename P::T;
+  using Kernels = Impl::HostKernels<X, Y>;
+  using RowsJob = HostRowsJob<X, Y, T>;
+  using PanelsJob = HostPanelsJob<X, Y, T>;
+  static constexpr bool has_half_results = !std::is_same_v<Y, T>;
+
+  static const Kernels& of(const HostIsa& isa, Function function) {
+    const HostKernelTable<X, Y>& table = isa.kernels<X, Y>();
     return function == Function::softmax       ? table.softmax
            : function == Function::log_softmax ? table.log_softmax
                                                : table.logsumexp;
@@ -108,10 +100,10 @@ class HostKernels : public ::testing::Test {
     job.max = {max.data(), 1};
     job.zero_empty_rows = c.zero_empty_rows;
     job.streams = c.streams;
+    job.y_holds_row_values = c.y_holds_row_values;
   }
 
-  static void run_rows(const Impl::HostKernels<T>& kernels, const HostRowsJob<T, T, T>& job,
-                       Way way) {
+  static void run_rows(const Kernels& kernels, const RowsJob& job, Way way) {
     if (way == Way::whole) return kernels.rows(job);
     for (std::int64_t r = 0; r < job.rows; ++r) {
       const std::int64_t middle = job.columns / 3;
@@ -123,8 +115,7 @@ class HostKernels : public ::testing::Test {
     }
   }
 
-  static void run_panels(const Impl::HostKernels<T>& kernels, const HostPanelsJob<T, T, T>& job,
-                         Way way) {
+  static void run_panels(const Kernels& kernels, const PanelsJob& job, Way way) {
     if (way == Way::whole) return kernels.panels(job);
     std::vector<HostPanelStates<T>> states(3);
     const std::int64_t middle = job.columns / 3;
@@ -141,32 +132,36 @@ class HostKernels : public ::testing::Test {
   }
 
   static void expect_right(const HostIsa& isa, Function function, bool side_by_side, const Case& c,
-                           const Rows<T>& rows, const Expected& expected) {
+                           const Rows<T>& rows, const std::vector<X>& numbers,
+                           const Expected& expected) {
     const bool entries = function != Function::logsumexp;
     const std::size_t size = c.rows * c.columns;
-    Guarded<T> x(size, c.shift), y(entries ? size : c.rows, c.shift);
+    // the numbers of type Y from one row to the next one in y of logsumexp
+    const std::size_t y_stride = c.y_holds_row_values ? sizeof(T) / sizeof(Y) : 1;
+    Guarded<X> x(size, c.shift);
+    Guarded<Y> y(entries ? size : c.rows * y_stride, c.shift / y_stride * y_stride);
     std::vector<T> lse(c.rows), max(c.rows), buffer_memory(host_buffer_size + 64);
     const auto at = [&](std::size_t i) {
       return side_by_side ? i % c.columns * c.rows + i / c.columns : i;
     };
-    for (std::size_t i = 0; i < size; ++i) x.data()[at(i)] = rows.values[i];
+    for (std::size_t i = 0; i < size; ++i) x.data()[at(i)] = numbers[i];
     if (side_by_side) {
-      HostPanelsJob<T, T, T> job;
+      PanelsJob job;
       set_common(job, c, lse, max);
       job.x = x.data();
       job.y = y.data();
       job.x_column_stride = job.y_column_stride = static_cast<std::int64_t>(c.rows);
-      job.y_stride = 1;
+      job.y_stride = static_cast<std::int64_t>(y_stride);
       job.rows = static_cast<std::int64_t>(c.rows);
       job.columns = static_cast<std::int64_t>(c.columns);
       run_panels(of(isa, function), job, c.way);
     } else {
-      HostRowsJob<T, T, T> job;
+      RowsJob job;
       set_common(job, c, lse, max);
       job.x = x.data();
       job.y = y.data();
       job.x_stride = static_cast<std::int64_t>(c.columns);
-      job.y_stride = entries ? job.x_stride : 1;
+      job.y_stride = static_cast<std::int64_t>(entries ? c.columns : y_stride);
       job.rows = static_cast<std::int64_t>(c.rows);
       job.columns = static_cast<std::int64_t>(c.columns);
       const auto address = reinterpret_cast<std::uintptr_t>(buffer_memory.data());
@@ -174,8 +169,13 @@ class HostKernels : public ::testing::Test {
       run_rows(of(isa, function), job, c.way);
     }
     std::vector<T> got(entries ? size : c.rows);
-    for (std::size_t i = 0; i < got.size(); ++i) got[i] = y.data()[entries ? at(i) : i];
-    ASSERT_TRUE(is_accurate(function, rows, expected, got)) << isa.name << ": " << c;
+    if (c.y_holds_row_values)
+      std::memcpy(got.data(), y.data(), c.rows * sizeof(T));
+    else
+      for (std::size_t i = 0; i < got.size(); ++i)
+        got[i] = static_cast<T>(value_of(y.data()[entries ? at(i) : i]));
+    const auto format = c.y_holds_row_values ? std::nullopt : format_of_number<Y>();
+    ASSERT_TRUE(is_accurate(function, rows, expected, got, 0, format)) << isa.name << ": " << c;
     ASSERT_TRUE(y.guards_are_intact()) << isa.name << ": " << c;
     if (!entries) return;
     for (std::size_t r = 0; r < c.rows; ++r)
@@ -209,7 +209,9 @@ class HostKernels : public ::testing::Test {
 
   /// All instruction sets and functions, whole rows and parts of rows.
   static void expect_right(bool side_by_side, Case c) {
-    const Rows<T> rows = random_rows<T>(c.rows, c.columns, static_cast<unsigned>(c.columns));
+    const Rows<T> rows = random_rows<X>(c.rows, c.columns, static_cast<unsigned>(c.columns));
+    std::vector<X> numbers(rows.values.size());
+    std::transform(rows.values.begin(), rows.values.end(), numbers.begin(), to_number<X, T>);
     const auto expected =
         reference(rows, c.scale, c.zero_empty_rows ? EmptyRows::zero : EmptyRows::nan);
     for (const HostIsa& isa : compiled_isas()) {
@@ -221,10 +223,15 @@ class HostKernels : public ::testing::Test {
             c.streams = streams;
             c.way = way;
             c.shift = c.columns % 2 == 0 ? 0 : 3 + (streams ? 2 : 0);
-            expect_right(isa, function, side_by_side, c, rows, expected);
+            expect_right(isa, function, side_by_side, c, rows, numbers, expected);
+            if (has_half_results && function == Function::logsumexp) {
+              c.y_holds_row_values = true;
+              expect_right(isa, function, side_by_side, c, rows, numbers, expected);
+              c.y_holds_row_values = false;
+            }
             if (c.columns > 20000) continue;
             c.shift = 1;
-            expect_right(isa, function, side_by_side, c, rows, expected);
+            expect_right(isa, function, side_by_side, c, rows, numbers, expected);
           }
     }
   }
@@ -247,15 +254,21 @@ class HostKernels : public ::testing::Test {
   }
 };
 
-using Types = ::testing::Types<float, double>;
+using Types = ::testing::Types<Pair<float>, Pair<double>, Pair<HostHalf>, Pair<HostHalf, float>,
+                               Pair<HostBhalf>, Pair<HostBhalf, float>>;
 TYPED_TEST_SUITE(HostKernels, Types);
 
 TYPED_TEST(HostKernels, Rows) {
   std::vector<std::size_t> columns;
   for (std::size_t n = 1; n <= 131; ++n) columns.push_back(n);
-  for (const std::size_t n :
-       {200, 511, 512, 513, 1000, 1024, 2049, 5000, 8192, 8193, 20011, 65536, 70001, 140000})
-    columns.push_back(n);
+  if (TestFixture::has_half_results) {  // whose checks take longer
+    for (std::size_t n = 133; n <= 300; n += 11) columns.push_back(n);
+    for (const std::size_t n : {511, 512, 1025, 5000, 65536, 70001}) columns.push_back(n);
+  } else {
+    for (const std::size_t n :
+         {200, 511, 512, 513, 1000, 1024, 2049, 5000, 8192, 8193, 20011, 65536, 70001, 140000})
+      columns.push_back(n);
+  }
   TestFixture::expect_right(false, columns);
 }
 
@@ -274,13 +287,15 @@ Exact ulps(T got, Exact exact) {
 
 /// exp is tested where the result is a normal number.
 TYPED_TEST(HostKernels, ExpAndLog) {
-  using T = TypeParam;
+  using T = typename TypeParam::T;
+  using X = typename TypeParam::X;
+  using Y = typename TypeParam::Y;
   std::mt19937 random(7);
   std::uniform_real_distribution<T> below(0, std::is_same_v<T, float> ? T(86) : T(700));
   std::vector<T> v(4099), result(v.size());
   for (const HostIsa& isa : compiled_isas()) {
     if (!isa.runs_here()) continue;
-    const HostFunctions<T>& functions = kernels_of<T>(isa).functions;
+    const HostFunctions<X, Y>& functions = isa.kernels<X, Y>().functions;
     const auto expect_exp = [&](auto exp, T max, long double bound) {
       for (T& e : v) e = max - below(random);
       const T reference = exp(v.data(), v.size(), max, result.data());
@@ -306,6 +321,88 @@ TYPED_TEST(HostKernels, ExpAndLog) {
   }
 }
 
+template <class X>
+class HostConversions : public ::testing::Test {
+ protected:
+  static constexpr Format format = *format_of_number<X>();
+
+  static const HostFunctions<X, X>& functions(const HostIsa& isa) {
+    return isa.kernels<X, X>().functions;
+  }
+
+  /// Floats become the nearest numbers of X, on all instruction sets.
+  static void expect_rounded(const std::vector<float>& v) {
+    std::vector<std::uint16_t> expected(v.size());
+    for (std::size_t i = 0; i < v.size(); ++i) expected[i] = encoded(v[i], format);
+    std::vector<X> got(v.size());
+    for (const HostIsa& isa : compiled_isas()) {
+      if (!isa.runs_here()) continue;
+      functions(isa).write(v.data(), static_cast<std::int64_t>(v.size()), got.data());
+      for (std::size_t i = 0; i < v.size(); ++i)
+        if (std::isnan(v[i]))
+          ASSERT_TRUE(std::isnan(value_of(got[i]))) << isa.name;
+        else
+          ASSERT_EQ(got[i].bits, expected[i]) << isa.name << ": " << v[i];
+    }
+  }
+};
+using HalfNumbers = ::testing::Types<HostHalf, HostBhalf>;
+TYPED_TEST_SUITE(HostConversions, HalfNumbers);
+
+TYPED_TEST(HostConversions, EveryNumberToFloatAndBack) {
+  using X = TypeParam;
+  std::vector<X> x(1 << 16);
+  std::vector<float> v(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) x[i].bits = static_cast<std::uint16_t>(i);
+  for (const HostIsa& isa : compiled_isas()) {
+    if (!isa.runs_here()) continue;
+    TestFixture::functions(isa).read(x.data(), static_cast<std::int64_t>(x.size()), v.data());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const float expected = value_of(x[i]);
+      if (std::isnan(expected))
+        ASSERT_TRUE(std::isnan(v[i])) << isa.name << ": " << i;
+      else
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(v[i]), std::bit_cast<std::uint32_t>(expected))
+            << isa.name << ": " << i;
+    }
+    TestFixture::expect_rounded(v);
+  }
+}
+
+// The numbers halfway between neighbours, and the floats next to them. Those behind the largest
+// number become infinite.
+TYPED_TEST(HostConversions, FloatsBetweenNeighbours) {
+  constexpr Format format = TestFixture::format;
+  constexpr float infinity = std::numeric_limits<float>::infinity();
+  std::vector<float> v;
+  for (std::uint16_t bits = 0; decoded(bits, format) < infinity; ++bits) {
+    const double low = decoded(bits, format);
+    const double half_ulp = static_cast<double>(format.half_ulp(low));
+    const float middle = static_cast<float>(low + half_ulp);
+    for (const float number :
+         {std::nextafter(middle, 0.f), middle, std::nextafter(middle, infinity)}) {
+      v.push_back(number);
+      v.push_back(-number);
+    }
+  }
+  TestFixture::expect_rounded(v);
+}
+
+// Floats of all exponents, NaN and denormal numbers among them. NaN are quiet, as arithmetic
+// returns them.
+TYPED_TEST(HostConversions, EveryThousandthFloat) {
+  std::vector<float> v;
+  for (std::uint64_t bits = 0; bits < (std::uint64_t{1} << 32); bits += 1021) {
+    const float number = std::bit_cast<float>(static_cast<std::uint32_t>(bits));
+    v.push_back(std::isnan(number)
+                    ? std::bit_cast<float>(static_cast<std::uint32_t>(bits) | 0x400000)
+                    : number);
+  }
+  for (const std::uint32_t bits : {0x7fc00000u, 0x7fffffffu, 0xffc00000u, 0xffffffffu})
+    v.push_back(std::bit_cast<float>(bits));
+  TestFixture::expect_rounded(v);
+}
+
 /// Every float from -86 to 0, and 10^8 doubles.
 constexpr std::size_t exp_block = 1 << 16;
 
@@ -320,7 +417,7 @@ double worst_float(const HostIsa& isa, std::uint32_t thread, std::uint32_t threa
        first += threads * exp_block) {
     for (std::uint32_t i = 0; i < exp_block; ++i) v[i] = std::bit_cast<float>(first + i);
     const double reference =
-        isa.float_kernels->functions.exp_accurate(v.data(), exp_block, 0, result.data());
+        isa.kernels<float, float>().functions.exp_accurate(v.data(), exp_block, 0, result.data());
     for (std::size_t i = 0; i < exp_block; ++i)
       worst = std::max(worst, ulps(result[i], std::exp(v[i] - reference)));
   }
@@ -336,7 +433,7 @@ long double worst_double(const HostIsa& isa, std::uint32_t thread, std::uint32_t
   for (std::size_t count = 0; count < 100'000'000 / threads; count += exp_block) {
     for (double& x : v) x = range(random);
     const long double reference =
-        isa.double_kernels->functions.exp_accurate(v.data(), exp_block, 0, result.data());
+        isa.kernels<double, double>().functions.exp_accurate(v.data(), exp_block, 0, result.data());
     for (std::size_t i = 0; i < exp_block; ++i)
       worst = std::max(worst, ulps(result[i], std::exp(v[i] - reference)));
   }

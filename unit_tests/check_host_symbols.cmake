@@ -8,7 +8,7 @@
 string(REPLACE "|" ";" objects "${OBJECTS}")
 set(checked 0)
 foreach(object IN LISTS objects)
-  if(NOT object MATCHES "/host_([a-z0-9-]+)_(float|double)\\.cpp\\.")
+  if(NOT object MATCHES "/host_([a-z0-9-]+)_[a-z_]+\\.cpp\\.")
     continue()
   endif()
   string(MAKE_C_IDENTIFIER "isa_${CMAKE_MATCH_1}" namespace)

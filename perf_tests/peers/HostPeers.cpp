@@ -42,7 +42,7 @@ void compute_exponentials(bool only_for_sum, std::size_t count) {
   constexpr std::size_t block = 1024;
   alignas(64) T v[block], result[block];
   for (std::size_t i = 0; i < block; ++i) v[i] = -static_cast<T>(i) / 64;
-  const auto& functions = KokkosSoftmax::Impl::host_kernels<T>().functions;
+  const auto& functions = KokkosSoftmax::Impl::host_isa().kernels<T, T>().functions;
   const auto exp = only_for_sum ? functions.exp_for_sum : functions.exp_accurate;
   for (std::size_t done = 0; done < count; done += block)
     exp(v, static_cast<std::int64_t>(std::min(block, count - done)), T(0), result);

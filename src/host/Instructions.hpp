@@ -7,6 +7,7 @@
 /// intrinsics on hosts is in this file. What a processor doesn't have falls back to plain C++.
 
 #include <cstdint>
+#include <host/Types.hpp>
 #if defined(__x86_64__)
 #include <immintrin.h>
 #elif defined(__aarch64__)
@@ -81,14 +82,63 @@ KOKKOSSOFTMAX_HOST_FUNCTION bool any(M mask) {
   return result;
 }
 
-/// Which elements of a vector take part in a load or a store: the first `count`.
+/// Numbers of two bytes as integers.
+template <int width>
+using HalfBits = Vector<std::uint16_t, width>;
+
+/// Where element i of 4 numbers of two bytes begins in an integer of 8 bytes.
+KOKKOSSOFTMAX_HOST_FUNCTION constexpr int first_bit_of(int i) {
+  return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? 16 * i : 48 - 16 * i;
+}
+
+/// The first `count` of 4 numbers of two bytes; the others are 0.
+KOKKOSSOFTMAX_HOST_FUNCTION std::uint64_t load_some_of_four(const std::uint16_t* p, int count) {
+  std::uint64_t four = 0;
+  if (count >= 4) {
+    __builtin_memcpy(&four, p, 8);
+    return four;
+  }
+  if ((count & 2) != 0) __builtin_memcpy(&four, p, 4);
+  if ((count & 1) != 0) four |= static_cast<std::uint64_t>(p[count & 2]) << first_bit_of(count & 2);
+  return four;
+}
+KOKKOSSOFTMAX_HOST_FUNCTION void store_some_of_four(std::uint16_t* p, std::uint64_t four,
+                                                    int count) {
+  if (count >= 4) {
+    __builtin_memcpy(p, &four, 8);
+    return;
+  }
+  if ((count & 2) != 0) __builtin_memcpy(p, &four, 4);
+  if ((count & 1) != 0) p[count & 2] = static_cast<std::uint16_t>(four >> first_bit_of(count & 2));
+}
+
+/// The same for a vector, in registers.
+template <int width>
+KOKKOSSOFTMAX_HOST_FUNCTION HalfBits<width> load_some_halves(const std::uint16_t* p, int count) {
+  std::uint64_t fours[(width + 3) / 4];
+  for (int k = 0; k < (width + 3) / 4; ++k)
+    fours[k] = count > 4 * k ? load_some_of_four(p + 4 * k, count - 4 * k) : 0;
+  HalfBits<width> result;
+  __builtin_memcpy(&result, fours, sizeof(result));
+  return result;
+}
+template <int width>
+KOKKOSSOFTMAX_HOST_FUNCTION void store_some_halves(std::uint16_t* p, HalfBits<width> halves,
+                                                   int count) {
+  std::uint64_t fours[(width + 3) / 4];
+  __builtin_memcpy(fours, &halves, sizeof(halves));
+  for (int k = 0; k < (width + 3) / 4; ++k)
+    if (count > 4 * k) store_some_of_four(p + 4 * k, fours[k], count - 4 * k);
+}
+
+/// Loads and stores of the first `count` elements of a vector; see FirstElements.
 template <class T, int width>
-class FirstElements {
+class MaskedAccess {
   using V = Vector<T, width>;
   using Bits = decltype(V{} < V{});
 
  public:
-  KOKKOSSOFTMAX_HOST_FUNCTION explicit FirstElements(int count) : m_count(count) {
+  KOKKOSSOFTMAX_HOST_FUNCTION explicit MaskedAccess(int count) : m_count(count) {
     for (int i = 0; i < width; ++i) m_mask[i] = i < count ? -1 : 0;
   }
 
@@ -101,12 +151,96 @@ class FirstElements {
   KOKKOSSOFTMAX_HOST_FUNCTION void store(T* p, V v) const {
     for (int i = 0; i < m_count; ++i) p[i] = v[i];
   }
+  KOKKOSSOFTMAX_HOST_FUNCTION HalfBits<width> load_halves(const std::uint16_t* p) const {
+    return load_some_halves<width>(p, m_count);
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION void store_halves(std::uint16_t* p, HalfBits<width> halves) const {
+    store_some_halves<width>(p, halves, m_count);
+  }
   KOKKOSSOFTMAX_HOST_FUNCTION V select(V first, V rest) const { return m_mask ? first : rest; }
 
  private:
   int m_count;
   Bits m_mask;
 };
+
+/// Moves numbers of two bytes from and to the upper halves of integers of four bytes.
+template <int width>
+struct UpperHalves {
+  using Bits = Vector<std::uint32_t, width>;
+
+  /// The lower halves are 0.
+  KOKKOSSOFTMAX_HOST_FUNCTION static Bits widened(HalfBits<width> halves) {
+    return __builtin_convertvector(halves, Bits) << 16;
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static HalfBits<width> narrowed(Bits bits) {
+    return __builtin_convertvector(bits >> 16, HalfBits<width>);
+  }
+};
+
+/// Converts vectors of a half type to vectors of float and back. Results are rounded to nearest,
+/// ties to even. NaN stays NaN: the floats are results of arithmetic, whose NaN are quiet.
+template <class Half, int width>
+struct Conversion;
+
+template <int width>
+struct Conversion<HostBhalf, width> {
+  using V = Vector<float, width>;
+  using Bits = Vector<std::uint32_t, width>;
+
+  KOKKOSSOFTMAX_HOST_FUNCTION static V to_float(HalfBits<width> halves) {
+    return (V)UpperHalves<width>::widened(halves);
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static HalfBits<width> from_float(V v) {
+    const Bits bits = (Bits)v;
+    const Bits half_ulp = 0x7fffu + ((bits >> 16) & 1u);
+    return UpperHalves<width>::narrowed(bits + (half_ulp & (Bits)(v == v)));
+  }
+};
+
+/// half_t by integer operations. The results are the same if a processor treats denormal floats as
+/// 0: no float here is denormal, except those that are rounded to 0.
+template <int width>
+struct IntegerConversion {
+  using V = Vector<float, width>;
+  using Bits = Vector<std::uint32_t, width>;
+  using Int = Vector<std::int32_t, width>;
+
+  KOKKOSSOFTMAX_HOST_FUNCTION static V to_float(HalfBits<width> halves) {
+    constexpr std::uint32_t bias_difference = (127u - 15u) << 23;
+    constexpr std::uint32_t exponent_mask = 0x7c00u << 13;
+    const Bits bits = UpperHalves<width>::widened(halves);
+    const Bits without_sign = (bits & 0x7fff0000u) >> 3;
+    const Bits exponent = without_sign & exponent_mask;
+    const Bits normal = without_sign + bias_difference;
+    const Bits special = normal + bias_difference;  // inf, NaN
+    // A denormal number has no leading 1: 2^-14 is added and subtracted.
+    const V denormal = (V)(normal + (1u << 23)) - 0x1p-14f;
+    const Bits result = exponent == 0u ? (Bits)denormal : normal;
+    return (V)((exponent == exponent_mask ? special : result) | (bits & 0x80000000u));
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static HalfBits<width> from_float(V v) {
+    constexpr std::int32_t infinity = 255 << 23;
+    constexpr std::int32_t too_large = (127 + 16) << 23;  // 2^16
+    constexpr std::int32_t smallest_normal = (127 - 14) << 23;
+    constexpr std::uint32_t one_half = 126u << 23;
+    const Bits sign = (Bits)v & 0x80000000u;
+    const Bits bits = (Bits)v ^ sign;
+    const Int magnitude = (Int)bits;  // x86-64 compares signed integers
+    // A carry from the digits raises the exponent, up to that of infinity.
+    const Bits normal = (bits - ((127u - 15u) << 23) + 0xfffu + ((bits >> 13) & 1u)) >> 13;
+    // The last digit of numbers from 0.5 to 1 is that of denormal numbers, so the sum is rounded
+    // as they are.
+    const Bits denormal = (Bits)((V)bits + 0.5f) - one_half;
+    const Bits special = magnitude > infinity ? Bits{} + 0x7e00u : Bits{} + 0x7c00u;
+    const Bits finite = magnitude < smallest_normal ? denormal : normal;
+    const Bits result = magnitude >= too_large ? special : finite;
+    return UpperHalves<width>::narrowed(result << 16 | sign);
+  }
+};
+
+template <int width>
+struct Conversion<HostHalf, width> : IntegerConversion<width> {};
 
 #if defined(__x86_64__)
 // ---- x86-64: 16 bytes
@@ -118,6 +252,19 @@ KOKKOSSOFTMAX_HOST_FUNCTION void stream(void* p, __m128 v) {
 KOKKOSSOFTMAX_HOST_FUNCTION void stream(void* p, __m128d v) {
   _mm_stream_pd(static_cast<double*>(p), v);
 }
+
+template <>
+struct UpperHalves<4> {
+  KOKKOSSOFTMAX_HOST_FUNCTION static Vector<std::uint32_t, 4> widened(HalfBits<4> halves) {
+    const __m128i h = {(long long)halves, 0};
+    return (Vector<std::uint32_t, 4>)_mm_unpacklo_epi16(__m128i{}, h);
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static HalfBits<4> narrowed(Vector<std::uint32_t, 4> bits) {
+    const __m128i h = _mm_srai_epi32((__m128i)bits, 16);
+    return (HalfBits<4>)_mm_packs_epi32(h, h)[0];
+  }
+};
+
 using Int32x4 = std::int32_t __attribute__((vector_size(16)));
 using Int64x2 = std::int64_t __attribute__((vector_size(16)));
 KOKKOSSOFTMAX_HOST_FUNCTION bool any(Int32x4 mask) { return _mm_movemask_epi8((__m128i)mask) != 0; }
@@ -139,6 +286,40 @@ KOKKOSSOFTMAX_HOST_FUNCTION __m256d multiply_add(__m256d a, __m256d b, __m256d c
 }
 #endif
 
+#if defined(__AVX2__)
+template <>
+struct UpperHalves<8> {
+  KOKKOSSOFTMAX_HOST_FUNCTION static Vector<std::uint32_t, 8> widened(HalfBits<8> halves) {
+    return (Vector<std::uint32_t, 8>)_mm256_slli_epi32(_mm256_cvtepu16_epi32((__m128i)halves), 16);
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static HalfBits<8> narrowed(Vector<std::uint32_t, 8> bits) {
+    const __m256i h = _mm256_srai_epi32((__m256i)bits, 16);
+    return (HalfBits<8>)_mm_packs_epi32(_mm256_castsi256_si128(h), _mm256_extracti128_si256(h, 1));
+  }
+};
+#endif
+
+#if defined(__F16C__)
+template <>
+struct Conversion<HostHalf, 4> {
+  KOKKOSSOFTMAX_HOST_FUNCTION static __m128 to_float(HalfBits<4> halves) {
+    return _mm_cvtph_ps(__m128i{(long long)halves, 0});
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static HalfBits<4> from_float(__m128 v) {
+    return (HalfBits<4>)_mm_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT)[0];
+  }
+};
+template <>
+struct Conversion<HostHalf, 8> {
+  KOKKOSSOFTMAX_HOST_FUNCTION static __m256 to_float(HalfBits<8> halves) {
+    return _mm256_cvtph_ps((__m128i)halves);
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static HalfBits<8> from_float(__m256 v) {
+    return (HalfBits<8>)_mm256_cvtps_ph(v, _MM_FROUND_TO_NEAREST_INT);
+  }
+};
+#endif
+
 #if defined(__AVX__)
 // ---- AVX: 32 bytes
 KOKKOSSOFTMAX_HOST_FUNCTION __m256 larger(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
@@ -158,14 +339,14 @@ KOKKOSSOFTMAX_HOST_FUNCTION bool any(Int64x4 mask) {
 #endif
 
 #if defined(__AVX__) && !defined(__AVX512VL__)
-#define KOKKOSSOFTMAX_HOST_FIRST_ELEMENTS(T, width, prefix, suffix, Register)                     \
+#define KOKKOSSOFTMAX_HOST_MASKED_ACCESS(T, width, prefix, suffix, Register)                      \
   template <>                                                                                     \
-  class FirstElements<T, width> {                                                                 \
+  class MaskedAccess<T, width> {                                                                  \
     using V = Vector<T, width>;                                                                   \
     using Bits = decltype(V{} < V{});                                                             \
                                                                                                   \
    public:                                                                                        \
-    KOKKOSSOFTMAX_HOST_FUNCTION explicit FirstElements(int count) {                               \
+    KOKKOSSOFTMAX_HOST_FUNCTION explicit MaskedAccess(int count) : m_count(count) {               \
       for (int i = 0; i < width; ++i) m_mask[i] = i < count ? -1 : 0;                             \
     }                                                                                             \
     KOKKOSSOFTMAX_HOST_FUNCTION V load(const T* p) const {                                        \
@@ -175,46 +356,80 @@ KOKKOSSOFTMAX_HOST_FUNCTION bool any(Int64x4 mask) {
       prefix##_maskstore_##suffix(p, (Register)m_mask, v);                                        \
     }                                                                                             \
     KOKKOSSOFTMAX_HOST_FUNCTION V select(V first, V rest) const { return m_mask ? first : rest; } \
+    KOKKOSSOFTMAX_HOST_FUNCTION HalfBits<width> load_halves(const std::uint16_t* p) const {       \
+      return load_some_halves<width>(p, m_count);                                                 \
+    }                                                                                             \
+    KOKKOSSOFTMAX_HOST_FUNCTION void store_halves(std::uint16_t* p,                               \
+                                                  HalfBits<width> halves) const {                 \
+      store_some_halves<width>(p, halves, m_count);                                               \
+    }                                                                                             \
                                                                                                   \
    private:                                                                                       \
+    int m_count;                                                                                  \
     Bits m_mask;                                                                                  \
   };
-KOKKOSSOFTMAX_HOST_FIRST_ELEMENTS(float, 4, _mm, ps, __m128i)
-KOKKOSSOFTMAX_HOST_FIRST_ELEMENTS(float, 8, _mm256, ps, __m256i)
-KOKKOSSOFTMAX_HOST_FIRST_ELEMENTS(double, 2, _mm, pd, __m128i)
-KOKKOSSOFTMAX_HOST_FIRST_ELEMENTS(double, 4, _mm256, pd, __m256i)
-#undef KOKKOSSOFTMAX_HOST_FIRST_ELEMENTS
+KOKKOSSOFTMAX_HOST_MASKED_ACCESS(float, 4, _mm, ps, __m128i)
+KOKKOSSOFTMAX_HOST_MASKED_ACCESS(float, 8, _mm256, ps, __m256i)
+KOKKOSSOFTMAX_HOST_MASKED_ACCESS(double, 2, _mm, pd, __m128i)
+KOKKOSSOFTMAX_HOST_MASKED_ACCESS(double, 4, _mm256, pd, __m256i)
+#undef KOKKOSSOFTMAX_HOST_MASKED_ACCESS
 #endif
 
 #if defined(__AVX512VL__)
-#define KOKKOSSOFTMAX_HOST_FIRST_ELEMENTS(T, width, prefix, suffix, Mask) \
-  template <>                                                             \
-  class FirstElements<T, width> {                                         \
-    using V = Vector<T, width>;                                           \
-                                                                          \
-   public:                                                                \
-    KOKKOSSOFTMAX_HOST_FUNCTION explicit FirstElements(int count)         \
-        : m_mask(static_cast<Mask>((1u << count) - 1)) {}                 \
-    KOKKOSSOFTMAX_HOST_FUNCTION V load(const T* p) const {                \
-      return prefix##_maskz_loadu_##suffix(m_mask, p);                    \
-    }                                                                     \
-    KOKKOSSOFTMAX_HOST_FUNCTION void store(T* p, V v) const {             \
-      prefix##_mask_storeu_##suffix(p, m_mask, v);                        \
-    }                                                                     \
-    KOKKOSSOFTMAX_HOST_FUNCTION V select(V first, V rest) const {         \
-      return prefix##_mask_blend_##suffix(m_mask, rest, first);           \
-    }                                                                     \
-                                                                          \
-   private:                                                               \
-    Mask m_mask;                                                          \
+/// Loads and stores numbers of two bytes whose bit in `mask` is 1.
+KOKKOSSOFTMAX_HOST_FUNCTION __m128i load_halves_of(__mmask8 mask, const std::uint16_t* p) {
+  return _mm_maskz_loadu_epi16(mask, p);
+}
+KOKKOSSOFTMAX_HOST_FUNCTION __m256i load_halves_of(__mmask16 mask, const std::uint16_t* p) {
+  return _mm256_maskz_loadu_epi16(mask, p);
+}
+KOKKOSSOFTMAX_HOST_FUNCTION void store_halves_of(__mmask8 mask, std::uint16_t* p, __m128i v) {
+  _mm_mask_storeu_epi16(p, mask, v);
+}
+KOKKOSSOFTMAX_HOST_FUNCTION void store_halves_of(__mmask16 mask, std::uint16_t* p, __m256i v) {
+  _mm256_mask_storeu_epi16(p, mask, v);
+}
+
+#define KOKKOSSOFTMAX_HOST_MASKED_ACCESS(T, width, prefix, suffix, Mask)                    \
+  template <>                                                                               \
+  class MaskedAccess<T, width> {                                                            \
+    using V = Vector<T, width>;                                                             \
+                                                                                            \
+   public:                                                                                  \
+    KOKKOSSOFTMAX_HOST_FUNCTION explicit MaskedAccess(int count)                            \
+        : m_mask(static_cast<Mask>((1u << count) - 1)) {}                                   \
+    KOKKOSSOFTMAX_HOST_FUNCTION V load(const T* p) const {                                  \
+      return prefix##_maskz_loadu_##suffix(m_mask, p);                                      \
+    }                                                                                       \
+    KOKKOSSOFTMAX_HOST_FUNCTION void store(T* p, V v) const {                               \
+      prefix##_mask_storeu_##suffix(p, m_mask, v);                                          \
+    }                                                                                       \
+    KOKKOSSOFTMAX_HOST_FUNCTION V select(V first, V rest) const {                           \
+      return prefix##_mask_blend_##suffix(m_mask, rest, first);                             \
+    }                                                                                       \
+    KOKKOSSOFTMAX_HOST_FUNCTION HalfBits<width> load_halves(const std::uint16_t* p) const { \
+      const auto halves = load_halves_of(m_mask, p);                                        \
+      HalfBits<width> result;                                                               \
+      __builtin_memcpy(&result, &halves, sizeof(result));                                   \
+      return result;                                                                        \
+    }                                                                                       \
+    KOKKOSSOFTMAX_HOST_FUNCTION void store_halves(std::uint16_t* p,                         \
+                                                  HalfBits<width> halves) const {           \
+      decltype(load_halves_of(m_mask, p)) v{};                                              \
+      __builtin_memcpy(&v, &halves, sizeof(halves));                                        \
+      store_halves_of(m_mask, p, v);                                                        \
+    }                                                                                       \
+                                                                                            \
+   private:                                                                                 \
+    Mask m_mask;                                                                            \
   };
-KOKKOSSOFTMAX_HOST_FIRST_ELEMENTS(float, 4, _mm, ps, __mmask8)
-KOKKOSSOFTMAX_HOST_FIRST_ELEMENTS(float, 8, _mm256, ps, __mmask8)
-KOKKOSSOFTMAX_HOST_FIRST_ELEMENTS(float, 16, _mm512, ps, __mmask16)
-KOKKOSSOFTMAX_HOST_FIRST_ELEMENTS(double, 2, _mm, pd, __mmask8)
-KOKKOSSOFTMAX_HOST_FIRST_ELEMENTS(double, 4, _mm256, pd, __mmask8)
-KOKKOSSOFTMAX_HOST_FIRST_ELEMENTS(double, 8, _mm512, pd, __mmask8)
-#undef KOKKOSSOFTMAX_HOST_FIRST_ELEMENTS
+KOKKOSSOFTMAX_HOST_MASKED_ACCESS(float, 4, _mm, ps, __mmask8)
+KOKKOSSOFTMAX_HOST_MASKED_ACCESS(float, 8, _mm256, ps, __mmask8)
+KOKKOSSOFTMAX_HOST_MASKED_ACCESS(float, 16, _mm512, ps, __mmask16)
+KOKKOSSOFTMAX_HOST_MASKED_ACCESS(double, 2, _mm, pd, __mmask8)
+KOKKOSSOFTMAX_HOST_MASKED_ACCESS(double, 4, _mm256, pd, __mmask8)
+KOKKOSSOFTMAX_HOST_MASKED_ACCESS(double, 8, _mm512, pd, __mmask8)
+#undef KOKKOSSOFTMAX_HOST_MASKED_ACCESS
 #endif
 
 #if defined(__AVX512F__)
@@ -237,6 +452,39 @@ KOKKOSSOFTMAX_HOST_FUNCTION void stream(void* p, __m512 v) {
 KOKKOSSOFTMAX_HOST_FUNCTION void stream(void* p, __m512d v) {
   _mm512_stream_pd(static_cast<double*>(p), v);
 }
+
+template <>
+struct Conversion<HostHalf, 16> {
+  KOKKOSSOFTMAX_HOST_FUNCTION static __m512 to_float(HalfBits<16> halves) {
+    return _mm512_maskz_cvtph_ps(0xffff, (__m256i)halves);  // with a mask: see larger()
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static HalfBits<16> from_float(__m512 v) {
+    return (HalfBits<16>)_mm512_maskz_cvtps_ph(0xffff, v, _MM_FROUND_TO_NEAREST_INT);
+  }
+};
+template <>
+struct Conversion<HostBhalf, 16> {
+  KOKKOSSOFTMAX_HOST_FUNCTION static __m512 to_float(HalfBits<16> halves) {
+    using Words = Vector<std::uint16_t, 32>;
+    constexpr Words from = {0, 0, 0, 1, 0, 2,  0, 3,  0, 4,  0, 5,  0, 6,  0, 7,
+                            0, 8, 0, 9, 0, 10, 0, 11, 0, 12, 0, 13, 0, 14, 0, 15};
+    const __m512i words = _mm512_maskz_broadcast_i64x4(0xff, (__m256i)halves);
+    return (__m512)_mm512_maskz_permutexvar_epi16(0xaaaaaaaa, (__m512i)from, words);
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static HalfBits<16> from_float(__m512 v) {
+    using Words = Vector<std::uint16_t, 32>;
+    constexpr Words from = {1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31};
+    const __m512i bits = (__m512i)v;
+    const __mmask16 is_number = _mm512_cmp_ps_mask(v, v, _CMP_ORD_Q);
+    const __mmask16 is_odd =
+        _mm512_mask_test_epi32_mask(is_number, bits, _mm512_set1_epi32(1 << 16));
+    __m512i rounded = _mm512_mask_add_epi32(bits, is_number, bits, _mm512_set1_epi32(0x7fff));
+    rounded = _mm512_mask_add_epi32(rounded, is_odd, rounded, _mm512_set1_epi32(1));
+    const __m512i upper = _mm512_maskz_permutexvar_epi16(0xffffffff, (__m512i)from, rounded);
+    return (HalfBits<16>)_mm512_maskz_extracti64x4_epi64(0xf, upper, 0);
+  }
+};
+
 using Int32x16 = std::int32_t __attribute__((vector_size(64)));
 using Int64x8 = std::int64_t __attribute__((vector_size(64)));
 KOKKOSSOFTMAX_HOST_FUNCTION bool any(Int32x16 mask) {
@@ -257,6 +505,16 @@ KOKKOSSOFTMAX_HOST_FUNCTION Vector<double, 2> multiply_add(Vector<double, 2> a, 
                                                            Vector<double, 2> c) {
   return (Vector<double, 2>)vfmaq_f64((float64x2_t)c, (float64x2_t)a, (float64x2_t)b);
 }
+
+template <>
+struct Conversion<HostHalf, 4> {
+  KOKKOSSOFTMAX_HOST_FUNCTION static Vector<float, 4> to_float(HalfBits<4> halves) {
+    return (Vector<float, 4>)vcvt_f32_f16((float16x4_t)halves);
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static HalfBits<4> from_float(Vector<float, 4> v) {
+    return (HalfBits<4>)vcvt_f16_f32((float32x4_t)v);
+  }
+};
 #endif
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA

@@ -8,15 +8,28 @@
 #include <host/Kernels.hpp>
 #include <span>
 #include <string_view>
+#include <tuple>
 
 namespace KokkosSoftmax::Impl {
+
+/// The kernels for all pairs of types of x and y, in the order of KokkosSoftmax_VALUE_TYPES. Null
+/// for a pair that isn't compiled.
+using HostKernelTables =
+    std::tuple<const HostKernelTable<float, float>*, const HostKernelTable<double, double>*,
+               const HostKernelTable<HostHalf, HostHalf>*, const HostKernelTable<HostHalf, float>*,
+               const HostKernelTable<HostBhalf, HostBhalf>*,
+               const HostKernelTable<HostBhalf, float>*>;
 
 /// An instruction set.
 struct HostIsa {
   std::string_view name;  ///< as in KOKKOSSOFTMAX_ISA
   bool (*runs_here)();
-  const HostKernelTable<float>* float_kernels;
-  const HostKernelTable<double>* double_kernels;
+  HostKernelTables tables;
+
+  template <class X, class Y>
+  const HostKernelTable<X, Y>& kernels() const {
+    return *std::get<const HostKernelTable<X, Y>*>(tables);
+  }
 };
 
 /// All that are compiled, the fastest first. The last one runs on every processor for which the
@@ -27,17 +40,6 @@ std::span<const HostIsa> compiled_isas();
 /// KOKKOSSOFTMAX_ISA names when this is called first.
 /// \throws std::invalid_argument  if that one isn't compiled or doesn't run here
 const HostIsa& host_isa();
-
-template <class T>
-const HostKernelTable<T>& host_kernels();
-template <>
-inline const HostKernelTable<float>& host_kernels<float>() {
-  return *host_isa().float_kernels;
-}
-template <>
-inline const HostKernelTable<double>& host_kernels<double>() {
-  return *host_isa().double_kernels;
-}
 
 /// The size of the processor's last-level cache in bytes.
 std::int64_t last_level_cache_bytes();

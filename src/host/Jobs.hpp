@@ -7,6 +7,7 @@
 /// units with different instruction sets can share them.
 
 #include <cstdint>
+#include <host/Types.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -35,13 +36,19 @@ struct HostRowValues {
 };
 
 /// What the rows of a job have in common.
-template <class X, class Y, class T>
+template <class X_, class Y_, class T_>
 struct HostJob {
+  using X = X_;  // of entries
+  using Y = Y_;  // of results
+  using T = T_;  // of the computation
+
   HostFactors<T> factors;
   HostRowValues<T> lse;
   HostRowValues<T> max;
   bool zero_empty_rows;  // EmptyRows::zero
   bool streams;          // y is written past the caches
+  // For logsumexp: y holds numbers of type T in place of Y; strides are in elements of Y even so.
+  bool y_holds_row_values;
 };
 
 /// Rows that are contiguous in x and y (or have one number in y).

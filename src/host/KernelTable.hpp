@@ -4,7 +4,7 @@
 
 /// \file
 /// Instantiates the kernels for an instruction set. Included by one unit per instruction set and
-/// type (generate/host_kernels.cpp.in).
+/// pair of types (generate/host_kernels.cpp.in).
 
 #include <host/Kernels.hpp>
 #include <host/LongRows.hpp>
@@ -13,14 +13,15 @@
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
-template <class Op, class T>
+template <class Op, class X, class Y>
 struct KernelsOf {
+  using T = HostCompute<X>;
   using L = Lanes<T, widest<T>>;
-  using Job = HostRowsJob<T, T, T>;
+  using Job = HostRowsJob<X, Y, T>;
 
   static void rows(const Job& job) {
     if (job.columns <= short_columns<T>)
-      short_rows<Op, T>(job);
+      short_rows<Op>(job);
     else if (job.factors.is_one)
       long_rows<Op, PlainValues<L>, L>(job);
     else
@@ -41,7 +42,7 @@ struct KernelsOf {
     if (job.streams) end_streams();
   }
 
-  using PanelsJob = HostPanelsJob<T, T, T>;
+  using PanelsJob = HostPanelsJob<X, Y, T>;
   using States = HostPanelStates<T>;
 
   static void panels(const PanelsJob& job) {
@@ -75,15 +76,15 @@ struct KernelsOf {
     if (job.streams) end_streams();
   }
 
-  static constexpr HostKernels<T> all() {
+  static constexpr HostKernels<X, Y> all() {
     return {&rows,   &reduce,       &merge<T>,       &finish_row<Op, L, Job>, &write,
             &panels, &reduce_panel, &merge_panel<L>, &finish_panel,           &write_panel};
   }
 };
 
 /// result[i] = f(v[i])
-template <class L, class F>
-void apply_to_each(const typename L::T* v, std::int64_t n, typename L::T* result, const F& f) {
+template <class L, class X, class Y, class F>
+void apply_to_each(const X* v, std::int64_t n, Y* result, const F& f) {
   std::int64_t i = 0;
   for (; i + L::width <= n; i += L::width) L::store(result + i, f(L::load(v + i)));
   if (i == n) return;
@@ -91,8 +92,9 @@ void apply_to_each(const typename L::T* v, std::int64_t n, typename L::T* result
   rest.store(result + i, f(rest.load(v + i)));
 }
 
-template <class T>
+template <class X, class Y>
 struct FunctionsOf {
+  using T = HostCompute<X>;
   using L = Lanes<T, widest<T>>;
 
   template <class Exp>
@@ -106,15 +108,20 @@ struct FunctionsOf {
     apply_to_each<L>(v, n, result, [](typename L::V x) { return log_of<L>(x); });
   }
 
-  static constexpr HostFunctions<T> all() {
-    return {&exp<ExpAccurate<L>>, &exp<ExpForSum<L>>, &log};
+  template <class From, class To>
+  static void convert(const From* v, std::int64_t n, To* result) {
+    apply_to_each<L>(v, n, result, [](typename L::V x) { return x; });
+  }
+
+  static constexpr HostFunctions<X, Y> all() {
+    return {&exp<ExpAccurate<L>>, &exp<ExpForSum<L>>, &log, &convert<X, T>, &convert<T, Y>};
   }
 };
 
-template <class T>
-constexpr HostKernelTable<T> kernel_table() {
-  return {FunctionsOf<T>::all(), KernelsOf<Softmax, T>::all(), KernelsOf<LogSoftmax, T>::all(),
-          KernelsOf<LogSumExp, T>::all()};
+template <class X, class Y>
+constexpr HostKernelTable<X, Y> kernel_table() {
+  return {FunctionsOf<X, Y>::all(), KernelsOf<Softmax, X, Y>::all(),
+          KernelsOf<LogSoftmax, X, Y>::all(), KernelsOf<LogSumExp, X, Y>::all()};
 }
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA

@@ -11,11 +11,12 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The kernels of an operation on numbers of type T.
-template <class T>
+/// The kernels of an operation on entries of type X, with results of type Y.
+template <class X, class Y>
 struct HostKernels {
-  using RowsJob = HostRowsJob<T, T, T>;
-  using PanelsJob = HostPanelsJob<T, T, T>;
+  using T = HostCompute<X>;
+  using RowsJob = HostRowsJob<X, Y, T>;
+  using PanelsJob = HostPanelsJob<X, Y, T>;
   using PanelStates = HostPanelStates<T>;
 
   /// Computes rows that are contiguous.
@@ -44,22 +45,27 @@ struct HostKernels {
 
 /// The functions of single numbers that the kernels consist of, for tests and for measuring what a
 /// processor can reach.
-template <class T>
+template <class X, class Y>
 struct HostFunctions {
+  using T = HostCompute<X>;
+
   /// result[i] = exp(v[i] - reference) for a reference near `max`, which is returned.
   T (*exp_accurate)(const T* v, std::int64_t n, T max, T* result);
   T (*exp_for_sum)(const T* v, std::int64_t n, T max, T* result);
   /// result[i] = log(v[i])
   void (*log)(const T* v, std::int64_t n, T* result);
+  /// v[i] = x[i] and y[i] = v[i], converted as in the kernels
+  void (*read)(const X* x, std::int64_t n, T* v);
+  void (*write)(const T* v, std::int64_t n, Y* y);
 };
 
 /// The kernels of all operations.
-template <class T>
+template <class X, class Y>
 struct HostKernelTable {
-  HostFunctions<T> functions;
-  HostKernels<T> softmax;
-  HostKernels<T> log_softmax;
-  HostKernels<T> logsumexp;
+  HostFunctions<X, Y> functions;
+  HostKernels<X, Y> softmax;
+  HostKernels<X, Y> log_softmax;
+  HostKernels<X, Y> logsumexp;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -36,11 +36,11 @@ class RecomputedEntries {
 
 /// The longest row whose exponentials are kept in the buffer. Those of longer rows are computed a
 /// second time: with vectors of 64 bytes, the exponentials of floats take less time than writing
-/// them to the second-level cache and reading them back (docs/hosts.md).
-template <class L>
-inline constexpr std::int64_t longest_kept_row = sizeof(typename L::T) == 4 && L::width == 16
-                                                     ? 8192
-                                                     : span_columns;
+/// them to the second-level cache and reading them back (docs/hosts.md). Rows of half types are
+/// limited by the exponentials, so those are computed once.
+template <class L, class X>
+inline constexpr std::int64_t longest_kept_row = sizeof(X) == 4 && L::width == 16 ? 8192
+                                                                                  : span_columns;
 
 /// Rows that stay in a cache until their output is written. While a row is read, the row before it
 /// is written, so that reading and writing overlap.
@@ -48,7 +48,7 @@ inline constexpr std::int64_t longest_kept_row = sizeof(typename L::T) == 4 && L
 /// \tparam keeps  whether the exponentials are kept in the buffer
 template <class Op, class Values, class L, bool streams, bool keeps, class Job>
 void overlapped_rows(const Job& job) {
-  using T = typename L::T;
+  using X = typename Job::X;
   using Exp = typename Op::template Exp<L>;
   using Reduction = RowReduction<Op, Values, L, keeps>;
   using Output = typename Op::template Output<L>;
@@ -61,19 +61,19 @@ void overlapped_rows(const Job& job) {
     if constexpr (keeps)
       return KeptEntries<L>(buffer_of(r));
     else if constexpr (Op::keeps_exponentials)
-      return RecomputedEntries<L, T, Values, Exp, false>(x, values, Exp(row.reference));
+      return RecomputedEntries<L, X, Values, Exp, false>(x, values, Exp(row.reference));
     else
-      return ReadEntries<L, T, Values>(x, values);
+      return ReadEntries<L, X, Values>(x, values);
   };
   using Entries = decltype(entries_of(0, LaneStates<L>{}));
   LaneStates<L> before{};
   for (std::int64_t r = 0; r <= job.rows; ++r) {
     const std::int64_t written = r > 0 ? r - 1 : 0;
-    RowWriter<streams, L, T, Entries, Output> writer(job.y + written * job.y_stride, n,
-                                                     entries_of(written, before),
-                                                     Output(before, job.zero_empty_rows));
+    RowWriter<streams, L, typename Job::Y, Entries, Output> writer(
+        job.y + written * job.y_stride, n, entries_of(written, before),
+        Output(before, job.zero_empty_rows));
     if (r == job.rows) {
-      writer.write_to(n);
+      writer.write_rest();
       break;
     }
     Reduction reduction(values);
@@ -86,7 +86,7 @@ void overlapped_rows(const Job& job) {
                     [&]() KOKKOSSOFTMAX_HOST_LAMBDA {
                       if (vectors-- > 0) writer.write_vector();
                     });
-      if (r > 0 && end == n) writer.write_to(n);
+      if (r > 0 && end == n) writer.write_rest();
     }
     if constexpr (keeps) reduction.rescale(buffer_of(r), n);
     before = reduction.lane_states();
@@ -97,9 +97,9 @@ void overlapped_rows(const Job& job) {
 template <class Op, class Values, class L, bool streams, class Job>
 void buffered_rows(const Job& job) {
   if constexpr (Op::keeps_exponentials)
-    if (job.columns <= longest_kept_row<L>)
+    if (job.columns <= longest_kept_row<L, typename Job::X>)
       return overlapped_rows<Op, Values, L, streams, true>(job);
-  if constexpr (!Op::keeps_exponentials || longest_kept_row<L> < span_columns)
+  if constexpr (!Op::keeps_exponentials || longest_kept_row<L, typename Job::X> < span_columns)
     overlapped_rows<Op, Values, L, streams, false>(job);
 }
 
@@ -142,30 +142,31 @@ void finish_row(const Job& job, std::int64_t r, const HostState<typename L::T>& 
   if constexpr (Op::writes_entries)
     write_beside(job, r, states, 1);
   else
-    job.y[r * job.y_stride] = states.log_sum_exp()[0];
+    write_row_values<L>(job, r, states.log_sum_exp(), 1);
 }
 
 /// Writes columns [first, last) of row r.
 template <class Op, class Values, class L, bool streams, class Job>
 void write_columns_of(const Job& job, std::int64_t r, std::int64_t first, std::int64_t last,
                       const HostState<typename L::T>& row) {
-  using T = typename L::T;
+  using X = typename Job::X;
+  using Y = typename Job::Y;
   using Exp = typename Op::template Exp<L>;
   using Output = typename Op::template Output<L>;
   const LaneStates<L> states = in_all_lanes<L>(row);
   const Output output(states, job.zero_empty_rows);
   const Values values(job.factors);
   const auto* const x = job.x + r * job.x_stride + first;
-  T* const y = job.y + r * job.y_stride + first;
+  Y* const y = job.y + r * job.y_stride + first;
   if constexpr (Op::keeps_exponentials) {
-    using Entries = RecomputedEntries<L, T, Values, Exp, true>;
-    RowWriter<streams, L, T, Entries, Output>(y, last - first,
+    using Entries = RecomputedEntries<L, X, Values, Exp, true>;
+    RowWriter<streams, L, Y, Entries, Output>(y, last - first,
                                               Entries(x, values, Exp(states.reference)), output)
-        .write_to(last - first);
+        .write_rest();
   } else {
-    using Entries = ReadEntries<L, T, Values>;
-    RowWriter<streams, L, T, Entries, Output>(y, last - first, Entries(x, values), output)
-        .write_to(last - first);
+    using Entries = ReadEntries<L, X, Values>;
+    RowWriter<streams, L, Y, Entries, Output>(y, last - first, Entries(x, values), output)
+        .write_rest();
   }
 }
 

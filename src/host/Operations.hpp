@@ -138,7 +138,26 @@ struct LogSumExp {
 template <class L, class Y>
 KOKKOSSOFTMAX_HOST_FUNCTION void write_strided(Y* y, std::int64_t stride, typename L::V v,
                                                int count) {
-  for (int i = 0; i < count; ++i) y[i * stride] = static_cast<Y>(v[i]);
+  if constexpr (std::is_same_v<Y, typename L::T>) {
+    for (int i = 0; i < count; ++i) y[i * stride] = v[i];
+  } else {
+    const auto bits = Conversion<Y, L::width>::from_float(v);
+    for (int i = 0; i < count; ++i) y[i * stride].bits = bits[i];
+  }
+}
+
+/// Writes the one number per row of an operation that has no entries, for rows first, first + 1,
+/// ...
+template <class L, class Job>
+KOKKOSSOFTMAX_HOST_FUNCTION void write_row_values(const Job& job, std::int64_t first,
+                                                  typename L::V v, int count) {
+  using T = typename L::T;
+  auto* const y = job.y + first * job.y_stride;
+  if constexpr (!std::is_same_v<typename Job::Y, T>)
+    if (job.y_holds_row_values)
+      return write_strided<L>(reinterpret_cast<T*>(y), job.y_stride * sizeof(*y) / sizeof(T), v,
+                              count);
+  write_strided<L>(y, job.y_stride, v, count);
 }
 
 /// Writes what a call asks for beside y, for rows first, first + 1, ...

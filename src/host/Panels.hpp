@@ -23,6 +23,8 @@ KOKKOSSOFTMAX_HOST_FUNCTION void for_each_vector_of(std::int64_t rows, const F& 
 /// The states of the rows of a panel, and what is done with a vector of them.
 template <class Op, class Values, class L, class Job>
 class Panel {
+  using X = typename Job::X;
+  using Y = typename Job::Y;
   using T = typename L::T;
   using V = typename L::V;
   using Exp = typename Op::template Exp<L>;
@@ -89,8 +91,7 @@ class Panel {
       if constexpr (Op::writes_entries)
         write_beside(m_job, m_first + j, rows, count);
       else
-        write_strided<L>(m_job.y + (m_first + j) * m_job.y_stride, m_job.y_stride,
-                         rows.log_sum_exp(), count);
+        write_row_values<L>(m_job, m_first + j, rows.log_sum_exp(), count);
     });
   }
 
@@ -107,9 +108,9 @@ class Panel {
   template <bool streams>
   KOKKOSSOFTMAX_HOST_FUNCTION void write_column(std::int64_t column) const {
     const Entries entries{*this, m_x + column * m_job.x_column_stride};
-    RowWriter<streams, L, T, Entries, Unchanged>(m_job.y + m_first + column * m_job.y_column_stride,
+    RowWriter<streams, L, Y, Entries, Unchanged>(m_job.y + m_first + column * m_job.y_column_stride,
                                                  m_rows, entries, Unchanged{})
-        .write_to(m_rows);
+        .write_rest();
   }
 
   KOKKOSSOFTMAX_HOST_FUNCTION LaneStates<L> states(std::int64_t j) const {
@@ -125,7 +126,7 @@ class Panel {
   /// The outputs of a column, see RowWriter.
   struct Entries {
     const Panel& panel;
-    const T* x;
+    const X* x;
 
     KOKKOSSOFTMAX_HOST_FUNCTION V at(std::int64_t j) const { return load(j, L{}); }
     KOKKOSSOFTMAX_HOST_FUNCTION V first(std::int64_t j,
@@ -183,7 +184,7 @@ class Panel {
 
   const Job& m_job;
   Values m_values;
-  const T* m_x;
+  const X* m_x;
   std::int64_t m_first;
   std::int64_t m_rows;
   States& m_states;

@@ -13,8 +13,8 @@ KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t to_cache_line(const T* p) {
 }
 
 /// Writes a row: y[c] = output(entry of column c). `entries` has at(c), a
-/// vector of what the output is computed from, and first(c, FirstElements). Whole vectors are
-/// written at multiples of their size if `streams`.
+/// vector of what the output is computed from, and first(c, FirstElements). Whole cache lines are
+/// written past the caches if `streams`.
 template <bool m_streams, class L, class Y, class Entries, class Output>
 class RowWriter {
   using T = typename L::T;
@@ -25,26 +25,28 @@ class RowWriter {
                                         const Output& output)
       : m_y(y), m_columns(columns), m_entries(entries), m_output(output) {}
 
-  /// Writes the columns from where the last call ended up to `end` or a few less. The whole row is
-  /// written if `end` is the number of columns.
-  KOKKOSSOFTMAX_HOST_FUNCTION void write_to(std::int64_t end) {
-    if (end > m_columns) end = m_columns;
+  /// Writes the columns that aren't written.
+  KOKKOSSOFTMAX_HOST_FUNCTION void write_rest() {
     begin();
-    while (m_column + L::width <= end) write_vector();
-    if (end == m_columns) write_some(m_columns - m_column);
+    for (std::int64_t n = whole_vectors(); n > 0; --n) write_vector();
+    write_some(m_columns - m_column);
   }
 
   /// Writes the columns before the first whole vector.
   KOKKOSSOFTMAX_HOST_FUNCTION void begin() {
     if (m_streams && m_column == 0) write_some(smaller(to_cache_line(m_y), m_columns));
   }
+  /// The number of vectors that are left, after begin(). Write two of them at a time if two make a
+  /// cache line, and so on.
   KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t whole_vectors() const {
-    return (m_columns - m_column) / L::width;
+    constexpr int line = 64 / static_cast<int>(sizeof(Y));
+    constexpr int step = m_streams && line > L::width ? line : L::width;
+    return (m_columns - m_column) / step * (step / L::width);
   }
   KOKKOSSOFTMAX_HOST_FUNCTION void write_vector() {
     const V v = m_output(m_entries.at(m_column));
     if constexpr (m_streams)
-      stream(m_y + m_column, v);
+      L::stream_to(m_y + m_column, v);
     else
       L::store(m_y + m_column, v);
     m_column += L::width;

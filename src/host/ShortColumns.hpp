@@ -18,6 +18,8 @@ inline constexpr std::int64_t max_short_columns_unaligned = 16;
 
 template <class Op, class Values, class L, bool streams, class Job>
 class ShortColumns {
+  using X = typename Job::X;
+  using Y = typename Job::Y;
   using T = typename L::T;
   using V = typename L::V;
   using Exp = typename Op::template Exp<L>;
@@ -48,7 +50,7 @@ class ShortColumns {
     alignas(64) V kept[max_short_columns];
     const int n = static_cast<int>(m_job.columns);
     LaneStates<L> rows{L::splat(-NumberTraits<T>::infinity), V{}, V{}};
-    const T* x = m_job.x + j;
+    const X* x = m_job.x + j;
     for (int i = 0; i < n; ++i, x += m_job.x_column_stride) {
       prefetch_far(x, 1024);
       kept[i] = m_values(access.load(x));
@@ -69,21 +71,21 @@ class ShortColumns {
     rows.sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
     if constexpr (Op::writes_entries) {
       const typename Op::template Output<L> output(rows, m_job.zero_empty_rows);
-      T* y = m_job.y + j;
+      Y* y = m_job.y + j;
       for (int i = 0; i < n; ++i, y += m_job.y_column_stride) write(y, output(kept[i]), access);
       write_beside(m_job, j, rows, count);
     } else {
-      write_strided<L>(m_job.y + j * m_job.y_stride, m_job.y_stride, rows.log_sum_exp(), count);
+      write_row_values<L>(m_job, j, rows.log_sum_exp(), count);
     }
   }
 
-  KOKKOSSOFTMAX_HOST_FUNCTION static void write(T* y, V v, L) {
+  KOKKOSSOFTMAX_HOST_FUNCTION static void write(Y* y, V v, L) {
     if constexpr (streams)
-      stream(y, v);
+      L::stream_to(y, v);
     else
       L::store(y, v);
   }
-  KOKKOSSOFTMAX_HOST_FUNCTION static void write(T* y, V v, const FirstElements<T, L::width>& some) {
+  KOKKOSSOFTMAX_HOST_FUNCTION static void write(Y* y, V v, const FirstElements<T, L::width>& some) {
     some.store(y, v);
   }
 
@@ -93,14 +95,15 @@ class ShortColumns {
 
 template <class Op, class Values, class L, class Job>
 void panels(const Job& job) {
-  constexpr std::int64_t line = 64 / sizeof(typename L::T);
+  constexpr std::int64_t line = 64 / sizeof(typename Job::Y);
   const bool aligned = job.y_column_stride % line == 0;
   if (job.columns > (aligned ? max_short_columns : max_short_columns_unaligned))
     return wide_panels<Op, Values, L>(job);
-  if (job.streams && aligned)
-    ShortColumns<Op, Values, L, true, Job>(job).run();
-  else
-    ShortColumns<Op, Values, L, false, Job>(job).run();
+  // A vector of results of a half type is half a cache line or less, and the next vector of the
+  // same column is written much later.
+  if constexpr (sizeof(typename Job::Y) == sizeof(typename L::T))
+    if (job.streams && aligned) return ShortColumns<Op, Values, L, true, Job>(job).run();
+  ShortColumns<Op, Values, L, false, Job>(job).run();
 }
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA

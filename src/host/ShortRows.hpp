@@ -24,7 +24,7 @@ class ShortRows {
   /// under way does not wait for the results of a set's reductions.
   static constexpr int sets = vectors == 1 ? 16 / L::width : 1;
   static constexpr int group = sets * L::width;
-  using Stage = OutputStage<L, group * vectors * L::width>;
+  using Stage = OutputStage<typename Job::Y, group * vectors * L::width>;
   static constexpr int last = (vectors - 1) * L::width;
 
  public:
@@ -72,8 +72,7 @@ class ShortRows {
           write(stage, r + first + i, output.of_row(i), kept[first + i]);
         write_beside(m_job, r + first, states[s], count);
       } else {
-        write_strided<L>(m_job.y + (r + first) * m_job.y_stride, m_job.y_stride,
-                         states[s].log_sum_exp(), count);
+        write_row_values<L>(m_job, r + first, states[s].log_sum_exp(), count);
       }
     }
   }
@@ -95,7 +94,7 @@ class ShortRows {
   /// Prefetches the row at `next` meanwhile, and streams rows that are computed.
   KOKKOSSOFTMAX_HOST_FUNCTION static V sum_of_exp(const Exp& exp, V (&v)[vectors],
                                                   [[maybe_unused]] Stage& stage,
-                                                  [[maybe_unused]] const T* next) {
+                                                  [[maybe_unused]] const typename Job::X* next) {
     V sum{};
     for (int k = 0; k < vectors; ++k) {
       if constexpr (vectors > 1) {
@@ -112,7 +111,7 @@ class ShortRows {
   template <class Output>
   KOKKOSSOFTMAX_HOST_FUNCTION void write(Stage& stage, std::int64_t r, const Output& output,
                                          const V (&v)[vectors]) const {
-    T* const y = stage.row(r);
+    auto* const y = stage.row(r);
     for (int k = 0; k < vectors - 1; ++k) L::store(y + k * L::width, output(v[k]));
     if (stage.has_space_behind_rows())
       L::store(y + last, output(v[vectors - 1]));
@@ -131,8 +130,9 @@ void short_rows_of(const Job& job) {
   ShortRows<Op, L, vectors, Job>(job).run();
 }
 
-template <class Op, class T, class Job>
+template <class Op, class Job>
 void short_rows(const Job& job) {
+  using T = typename Job::T;
   using L = Lanes<T, widest<T>>;
   const std::int64_t n = job.columns;
   if constexpr (L::width >= 16)

@@ -7,6 +7,7 @@
 /// GNU vectors.
 
 #include <host/Instructions.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
@@ -26,13 +27,15 @@ struct NumberTraits<double> {
   static constexpr double largest = __DBL_MAX__;
 };
 
-/// What can be done with a vector of `width` numbers of type T.
+/// What can be done with a vector of `width` numbers of type T. Numbers of a half type in memory
+/// are converted from and to float.
 template <class T_, int width_>
 struct Lanes {
   using T = T_;
   static constexpr int width = width_;
   using V = Vector<T, width>;
   using Anywhere = typename VectorType<T, width>::anywhere;
+  using HalvesAnywhere = typename VectorType<std::uint16_t, width>::anywhere;
   using Bits = Vector<typename NumberTraits<T>::Bits, width>;
 
   KOKKOSSOFTMAX_HOST_FUNCTION static V splat(T x) { return x - V{}; }
@@ -40,6 +43,20 @@ struct Lanes {
     return *reinterpret_cast<const Anywhere*>(p);
   }
   KOKKOSSOFTMAX_HOST_FUNCTION static void store(T* p, V v) { *reinterpret_cast<Anywhere*>(p) = v; }
+  template <class Half>
+  KOKKOSSOFTMAX_HOST_FUNCTION static V load(const Half* p) {
+    return Conversion<Half, width>::to_float(*reinterpret_cast<const HalvesAnywhere*>(p));
+  }
+  template <class Half>
+  KOKKOSSOFTMAX_HOST_FUNCTION static void store(Half* p, V v) {
+    *reinterpret_cast<HalvesAnywhere*>(p) = Conversion<Half, width>::from_float(v);
+  }
+  /// Stores past the caches. p is a multiple of the size of what is stored.
+  KOKKOSSOFTMAX_HOST_FUNCTION static void stream_to(T* p, V v) { stream(p, v); }
+  template <class Half>
+  KOKKOSSOFTMAX_HOST_FUNCTION static void stream_to(Half* p, V v) {
+    stream(p, (Vector<float, width / 2>)Conversion<Half, width>::from_float(v));
+  }
 
   /// combine(combine(...), ...) over all elements, in a tree.
   template <class Combine>
@@ -108,6 +125,26 @@ struct Lanes {
     const int from_b = position / (block / 2);
     const int g = position % (block / 2) / group;
     return from_b * width + begin + (2 * g + odd) * group + position % group;
+  }
+};
+
+/// Which elements of a vector take part in a load or a store: the first `count`.
+template <class T, int width>
+class FirstElements : public MaskedAccess<T, width> {
+  using V = Vector<T, width>;
+  using Base = MaskedAccess<T, width>;
+
+ public:
+  using Base::Base;
+  using Base::load;  // the other elements are 0
+  using Base::store;
+  template <class Half>
+  KOKKOSSOFTMAX_HOST_FUNCTION V load(const Half* p) const {
+    return Conversion<Half, width>::to_float(Base::load_halves(&p->bits));
+  }
+  template <class Half>
+  KOKKOSSOFTMAX_HOST_FUNCTION void store(Half* p, V v) const {
+    Base::store_halves(&p->bits, Conversion<Half, width>::from_float(v));
   }
 };
 

@@ -19,45 +19,63 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The kernels of an operation, if there are any: those of its output with the number `function`.
+/// The type in the kernels of host/ for numbers of type X.
+template <class X>
+struct HostNumberOf {
+  using type = X;
+};
+#if !KOKKOS_HALF_T_IS_FLOAT
+template <>
+struct HostNumberOf<Kokkos::Experimental::half_t> {
+  using type = HostHalf;
+};
+#endif
+#if !KOKKOS_BHALF_T_IS_FLOAT
+template <>
+struct HostNumberOf<Kokkos::Experimental::bhalf_t> {
+  using type = HostBhalf;
+};
+#endif
+template <class X>
+using HostNumber = typename HostNumberOf<X>::type;
+
+/// Which kernels an operation has: those of its output with the number `function`.
+template <class V>
+struct HostTableOf {
+  using X = HostNumber<typename V::X>;
+  using Y = HostNumber<typename V::Y>;
+  using Kernels = HostKernels<X, Y>;
+  static_assert(sizeof(X) == sizeof(typename V::X) && sizeof(Y) == sizeof(typename V::Y));
+
+  static constexpr bool exist = true;
+  static const HostKernelTable<X, Y>& table() { return host_isa().kernels<X, Y>(); }
+};
 template <class Op>
 struct HostKernelsOf {
   static constexpr bool exist = false;
 };
-template <class T, HostKernels<T> HostKernelTable<T>::*first,
-          HostKernels<T> HostKernelTable<T>::*second = first>
-struct ExistingHostKernels {
-  static constexpr bool exist = true;
-  static const HostKernels<T>& get(int function) {
-    return host_kernels<T>().*(function == 0 ? first : second);
+template <class V>
+struct HostKernelsOf<SoftmaxOp<V>> : HostTableOf<V> {
+  static const typename HostTableOf<V>::Kernels& get(int function) {
+    const auto& table = HostTableOf<V>::table();
+    return function == 0 ? table.softmax : table.log_softmax;
+  }
+};
+template <class V>
+struct HostKernelsOf<LogSumExpOp<V>> : HostTableOf<V> {
+  static const typename HostTableOf<V>::Kernels& get(int) {
+    return HostTableOf<V>::table().logsumexp;
   }
 };
 
-using FloatTypes = ValueTypes<float>;
-using DoubleTypes = ValueTypes<double>;
-template <>
-struct HostKernelsOf<SoftmaxOp<FloatTypes>>
-    : ExistingHostKernels<float, &HostKernelTable<float>::softmax,
-                          &HostKernelTable<float>::log_softmax> {};
-template <>
-struct HostKernelsOf<SoftmaxOp<DoubleTypes>>
-    : ExistingHostKernels<double, &HostKernelTable<double>::softmax,
-                          &HostKernelTable<double>::log_softmax> {};
-template <>
-struct HostKernelsOf<LogSumExpOp<FloatTypes>>
-    : ExistingHostKernels<float, &HostKernelTable<float>::logsumexp> {};
-template <>
-struct HostKernelsOf<LogSumExpOp<DoubleTypes>>
-    : ExistingHostKernels<double, &HostKernelTable<double>::logsumexp> {};
-
 /// A buffer of the calling thread, allocated at its first use.
-template <class T>
+template <class T, std::int64_t size = host_buffer_size>
 T* host_thread_buffer() {
   struct Free {
     void operator()(T* p) const { ::operator delete[](p, std::align_val_t(64)); }
   };
   thread_local const std::unique_ptr<T[], Free> buffer(
-      static_cast<T*>(::operator new[](host_buffer_size * sizeof(T), std::align_val_t(64))));
+      static_cast<T*>(::operator new[](size * sizeof(T), std::align_val_t(64))));
   return buffer.get();
 }
 
@@ -68,8 +86,10 @@ class HostJobs {
  public:
   using V = typename Op::Types;
   using T = typename V::Compute;
-  using Rows = HostRowsJob<T, T, T>;
-  using Panels = HostPanelsJob<T, T, T>;
+  using X = HostNumber<typename V::X>;
+  using Y = HostNumber<typename V::Y>;
+  using Rows = HostRowsJob<X, Y, T>;
+  using Panels = HostPanelsJob<X, Y, T>;
 
   explicit HostJobs(const RowArgs<V>& arguments)
       : m_arguments(arguments), m_problem(m_arguments.problem) {}
@@ -132,10 +152,12 @@ class HostJobs {
     job.max = row_values(m_problem.max, m_problem.max_stride, first);
     job.zero_empty_rows = m_arguments.empty_rows == EmptyRows::zero;
     // y that is also x is in a cache when it is written
-    job.streams =
-        Op::writes_entries && m_problem.x != m_problem.y && bytes() > last_level_cache_bytes();
-    job.x = pointers.x;
-    job.y = pointers.y;
+    job.streams = Op::writes_entries &&
+                  static_cast<const void*>(m_problem.x) != static_cast<const void*>(m_problem.y) &&
+                  bytes() > last_level_cache_bytes();
+    job.y_holds_row_values = m_problem.y_holds_row_values;
+    job.x = reinterpret_cast<const X*>(pointers.x);
+    job.y = reinterpret_cast<Y*>(pointers.y);
     return job;
   }
 
@@ -145,7 +167,7 @@ class HostJobs {
 
   /// The bytes of x and y.
   std::int64_t bytes() const {
-    return 2 * static_cast<std::int64_t>(sizeof(T)) *
+    return static_cast<std::int64_t>(sizeof(X) + sizeof(Y)) *
            capped_product(m_problem.rows, m_problem.columns);
   }
 
@@ -181,8 +203,8 @@ struct HostRowsBlocks {
 /// Each thread works on a block of rows that lie side by side. The blocks are whole cache lines.
 template <class Op>
 struct HostPanelsBlocks {
-  using T = typename HostJobs<Op>::T;
-  static constexpr std::int64_t line = 64 / sizeof(T);
+  static constexpr std::int64_t line =
+      64 / std::min(sizeof(typename HostJobs<Op>::X), sizeof(typename HostJobs<Op>::Y));
 
   RowArgs<typename Op::Types> arguments;
   std::int64_t blocks;
@@ -209,6 +231,8 @@ struct HostPanelsBlocks {
 /// contiguous rows. (A row that is alone is contiguous, whatever the layout.)
 template <class Op>
 struct HostGatheredBlocks {
+  using X = typename HostJobs<Op>::X;
+  using Y = typename HostJobs<Op>::Y;
   using T = typename HostJobs<Op>::T;
   using Panels = typename HostJobs<Op>::Panels;
 
@@ -230,22 +254,27 @@ struct HostGatheredBlocks {
  private:
   /// One row, or several of at most one span in all.
   void compute(const Panels& job) const {
-    const HostKernels<T>& kernels = HostKernelsOf<Op>::get(arguments.function);
-    HostRowsJob<T, T, T> gathered;
-    static_cast<HostJob<T, T, T>&>(gathered) = job;
+    const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
+    HostRowsJob<X, Y, T> gathered;
+    static_cast<HostJob<X, Y, T>&>(gathered) = job;
     gathered.streams = false;
     gathered.buffer = host_thread_buffer<T>();
-    T* const copy = gathered.buffer + 2 * host_buffer_row;
+    Y* const result = reinterpret_cast<Y*>(gathered.buffer + 2 * host_buffer_row);
+    X* copy;
+    if constexpr (std::is_same_v<X, Y>)
+      copy = result;
+    else
+      copy = host_thread_buffer<X, host_buffer_row>();
     gathered.x = copy;
     gathered.x_stride = job.columns;
-    gathered.y = Op::writes_entries ? copy : job.y;
+    gathered.y = Op::writes_entries ? result : job.y;
     gathered.y_stride = Op::writes_entries ? job.columns : job.y_stride;
     gathered.rows = job.rows;
     gathered.columns = job.columns;
     if (job.columns <= span_columns) {
       gather(job, 0, job.columns, copy);
       kernels.rows(gathered);
-      scatter(job, 0, job.columns, copy);
+      scatter(job, 0, job.columns, result);
       return;
     }
     HostState<T> row;
@@ -263,20 +292,20 @@ struct HostGatheredBlocks {
       const std::int64_t size = std::min(span_columns, job.columns - c);
       gather(job, c, size, copy);
       kernels.write(gathered, 0, 0, size, row);
-      scatter(job, c, size, copy);
+      scatter(job, c, size, result);
     }
   }
 
-  static void gather(const Panels& job, std::int64_t first, std::int64_t size, T* copy) {
+  static void gather(const Panels& job, std::int64_t first, std::int64_t size, X* copy) {
     for (std::int64_t c = 0; c < size; ++c)
       for (std::int64_t r = 0; r < job.rows; ++r)
         copy[r * job.columns + c] = job.x[(first + c) * job.x_column_stride + r];
   }
-  static void scatter(const Panels& job, std::int64_t first, std::int64_t size, const T* copy) {
+  static void scatter(const Panels& job, std::int64_t first, std::int64_t size, const Y* result) {
     if constexpr (Op::writes_entries)
       for (std::int64_t c = 0; c < size; ++c)
         for (std::int64_t r = 0; r < job.rows; ++r)
-          job.y[(first + c) * job.y_column_stride + r] = copy[r * job.columns + c];
+          job.y[(first + c) * job.y_column_stride + r] = result[r * job.columns + c];
   }
 };
 
@@ -305,7 +334,7 @@ struct HostRowInSpans {
   std::int64_t spans() const { return divide_up(arguments.problem.columns, span_columns); }
 
   void operator()(const Member& member) const {
-    const HostKernels<T>& kernels = HostKernelsOf<Op>::get(arguments.function);
+    const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
     const auto job = HostJobs<Op>(arguments).rows(member.league_rank(), 1);
     State* const states = team_array<State>(member, spans());
     const std::int64_t first = begin_of_part(spans(), member.team_rank(), member.team_size());
@@ -342,7 +371,7 @@ struct HostPanelInParts {
   }
 
   void operator()(const Member& member) const {
-    const HostKernels<T>& kernels = HostKernelsOf<Op>::get(arguments.function);
+    const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
     const HostJobs<Op> jobs(arguments);
     const std::int64_t group = member.league_rank() / panels_per_group();
     const std::int64_t first_row = member.league_rank() % panels_per_group() * host_panel_rows;
