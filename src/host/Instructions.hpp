@@ -50,6 +50,18 @@ KOKKOSSOFTMAX_HOST_FUNCTION V larger(V a, V b) {
   return a > b ? a : b;
 }
 
+/// The lower of a and b; b if one of them is NaN.
+template <class V>
+KOKKOSSOFTMAX_HOST_FUNCTION V lower(V a, V b) {
+  return a < b ? a : b;
+}
+
+/// a * b; 0 where x < limit.
+template <class V>
+KOKKOSSOFTMAX_HOST_FUNCTION V product_or_zero_below(V x, V limit, V a, V b) {
+  return x < limit ? V{} : a * b;
+}
+
 /// Stores without reading the cache line first. p is a multiple of the vector's size.
 template <class V>
 KOKKOSSOFTMAX_HOST_FUNCTION void stream(void* p, V v) {
@@ -60,6 +72,15 @@ KOKKOSSOFTMAX_HOST_FUNCTION void stream(void* p, V v) {
 KOKKOSSOFTMAX_HOST_FUNCTION void end_streams() {
 #if defined(__x86_64__)
   _mm_sfence();
+#endif
+}
+
+/// Whether the vendor of the processor is AMD.
+KOKKOSSOFTMAX_HOST_FUNCTION bool is_amd() {
+#if defined(__x86_64__)
+  return __builtin_cpu_is("amd");
+#else
+  return false;
 #endif
 }
 
@@ -246,6 +267,8 @@ struct Conversion<HostHalf, width> : IntegerConversion<width> {};
 // ---- x86-64: 16 bytes
 KOKKOSSOFTMAX_HOST_FUNCTION __m128 larger(__m128 a, __m128 b) { return _mm_max_ps(a, b); }
 KOKKOSSOFTMAX_HOST_FUNCTION __m128d larger(__m128d a, __m128d b) { return _mm_max_pd(a, b); }
+KOKKOSSOFTMAX_HOST_FUNCTION __m128 lower(__m128 a, __m128 b) { return _mm_min_ps(a, b); }
+KOKKOSSOFTMAX_HOST_FUNCTION __m128d lower(__m128d a, __m128d b) { return _mm_min_pd(a, b); }
 KOKKOSSOFTMAX_HOST_FUNCTION void stream(void* p, __m128 v) {
   _mm_stream_ps(static_cast<float*>(p), v);
 }
@@ -324,6 +347,8 @@ struct Conversion<HostHalf, 8> {
 // ---- AVX: 32 bytes
 KOKKOSSOFTMAX_HOST_FUNCTION __m256 larger(__m256 a, __m256 b) { return _mm256_max_ps(a, b); }
 KOKKOSSOFTMAX_HOST_FUNCTION __m256d larger(__m256d a, __m256d b) { return _mm256_max_pd(a, b); }
+KOKKOSSOFTMAX_HOST_FUNCTION __m256 lower(__m256 a, __m256 b) { return _mm256_min_ps(a, b); }
+KOKKOSSOFTMAX_HOST_FUNCTION __m256d lower(__m256d a, __m256d b) { return _mm256_min_pd(a, b); }
 KOKKOSSOFTMAX_HOST_FUNCTION void stream(void* p, __m256 v) {
   _mm256_stream_ps(static_cast<float*>(p), v);
 }
@@ -445,6 +470,20 @@ KOKKOSSOFTMAX_HOST_FUNCTION __m512 larger(__m512 a, __m512 b) {
 }
 KOKKOSSOFTMAX_HOST_FUNCTION __m512d larger(__m512d a, __m512d b) {
   return _mm512_mask_max_pd(a, 0xff, a, b);
+}
+KOKKOSSOFTMAX_HOST_FUNCTION __m512 lower(__m512 a, __m512 b) {
+  return _mm512_mask_min_ps(a, 0xffff, a, b);
+}
+KOKKOSSOFTMAX_HOST_FUNCTION __m512d lower(__m512d a, __m512d b) {
+  return _mm512_mask_min_pd(a, 0xff, a, b);
+}
+KOKKOSSOFTMAX_HOST_FUNCTION __m512 product_or_zero_below(__m512 x, __m512 limit, __m512 a,
+                                                         __m512 b) {
+  return _mm512_maskz_mul_ps(_mm512_cmp_ps_mask(x, limit, _CMP_NLT_UQ), a, b);
+}
+KOKKOSSOFTMAX_HOST_FUNCTION __m512d product_or_zero_below(__m512d x, __m512d limit, __m512d a,
+                                                          __m512d b) {
+  return _mm512_maskz_mul_pd(_mm512_cmp_pd_mask(x, limit, _CMP_NLT_UQ), a, b);
 }
 KOKKOSSOFTMAX_HOST_FUNCTION void stream(void* p, __m512 v) {
   _mm512_stream_ps(static_cast<float*>(p), v);

@@ -96,25 +96,33 @@ template <class X, class Y>
 struct FunctionsOf {
   using T = HostCompute<X>;
   using L = Lanes<T, widest<T>>;
+  using V = typename L::V;
 
-  template <class Exp>
-  static T exp(const T* v, std::int64_t n, T max, T* result) {
-    const auto reference = Exp::reference(L::splat(max));
-    const Exp exp(reference);
-    apply_to_each<L>(v, n, result, exp);
+  static T exp_accurate(const T* v, std::int64_t n, T max, T* result) {
+    const V reference = ExpAccurate<L>::reference(L::splat(max));
+    apply_to_each<L>(v, n, result, ExpAccurate<L>(reference));
     return reference[0];
   }
+  static T exp_for_sum(const T* v, std::int64_t n, T max, T* result) {
+    const ExpForSum<L> exp(L::splat(max));
+    apply_to_each<L>(v, n, result, [&](V x) {
+      V sum{};
+      exp.add(sum, x);
+      return sum;
+    });
+    return max;
+  }
   static void log(const T* v, std::int64_t n, T* result) {
-    apply_to_each<L>(v, n, result, [](typename L::V x) { return log_of<L>(x); });
+    apply_to_each<L>(v, n, result, [](V x) { return log_of<L>(x); });
   }
 
   template <class From, class To>
   static void convert(const From* v, std::int64_t n, To* result) {
-    apply_to_each<L>(v, n, result, [](typename L::V x) { return x; });
+    apply_to_each<L>(v, n, result, [](V x) { return x; });
   }
 
   static constexpr HostFunctions<X, Y> all() {
-    return {&exp<ExpAccurate<L>>, &exp<ExpForSum<L>>, &log, &convert<X, T>, &convert<T, Y>};
+    return {&exp_accurate, &exp_for_sum, &log, &convert<X, T>, &convert<T, Y>};
   }
 };
 

@@ -73,14 +73,23 @@ class Panel {
     }
     L::store(m_states.max + j, max);
     raise(j, max);
-    const Exp exp(L::load(m_states.reference + j));
+    const ExpForSum<L> exp(L::load(m_states.reference + j));
     V sums[2] = {};
     if (columns == tile_columns) {
-      for (int c = 0; c < tile_columns; ++c) sums[c % 2] += exp(v[c]);
+      for (int c = 0; c < tile_columns; ++c) exp.add(sums[c % 2], v[c]);
     } else {
-      for (int c = 0; c < columns; ++c) sums[c % 2] += exp(v[c]);
+      for (int c = 0; c < columns; ++c) exp.add(sums[c % 2], v[c]);
     }
     add_to_sum(j, sums[0] + sums[1]);
+  }
+
+  /// Ends the sums.
+  void end_sums() {
+    for_each_vector_of<L>(m_rows, [&](std::int64_t j, const auto&) {
+      const V max = L::load(m_states.max + j);
+      L::store(m_states.sum + j, sum_of_row<L>(max, L::load(m_states.sum + j)));
+      L::store(m_states.dropped + j, sum_of_row<L>(max, L::load(m_states.dropped + j)));
+    });
   }
 
   /// Writes what there is one number of per row.
@@ -201,6 +210,7 @@ void reduce_panel(const Job& job, std::int64_t first_row, std::int64_t rows, std
     for_each_vector_of<L>(rows, [&](std::int64_t j, const auto& access) {
       panel.add_tile(j, access, c, smaller(last, c + tile));
     });
+  panel.end_sums();
 }
 
 /// Adds the entries of `from` to `into`, for the first `rows` rows. See merge() of rows.

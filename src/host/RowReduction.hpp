@@ -61,6 +61,23 @@ class RowReduction {
 
   KOKKOSSOFTMAX_HOST_FUNCTION explicit RowReduction(const Values& values) : m_values(values) {}
 
+  /// The same for a row the largest entries of whose first block are known, see largest().
+  KOKKOSSOFTMAX_HOST_FUNCTION RowReduction(const Values& values, V max) : m_values(values) {
+    raise_to(max);
+    m_is_started = true;
+  }
+
+  /// In each lane, the largest of some of the first n entries; together all of them.
+  template <class X>
+  KOKKOSSOFTMAX_HOST_FUNCTION static V largest(const Values& values, const X* x, int n) {
+    V max[accumulators];
+    for (V& m : max) m = L::splat(-NumberTraits<T>::infinity);
+    for_each_vector(values, x, n,
+                    [&](int k, int, V v) KOKKOSSOFTMAX_HOST_LAMBDA { max[k] = larger(v, max[k]); });
+    for (int k = 1; k < accumulators; ++k) max[0] = larger(max[0], max[k]);
+    return max[0];
+  }
+
   /// Adds `columns` entries, at most block_columns. All blocks of a row except the last one have
   /// block_columns.
   ///
@@ -69,7 +86,7 @@ class RowReduction {
   KOKKOSSOFTMAX_HOST_FUNCTION void add(const X* x, std::int64_t columns, T* kept,
                                        const Meanwhile& meanwhile) {
     const int n = static_cast<int>(columns);
-    if (m_blocks == 0) raise_to(largest(x, n));
+    if (m_blocks == 0 && !m_is_started) raise_to(largest(m_values, x, n));
     Terms terms = sum_of_exp(x, n, kept, meanwhile);
     if (any(terms.max > m_reference + T(1))) {
       raise_to(terms.max);
@@ -81,12 +98,18 @@ class RowReduction {
     ++m_blocks;
   }
 
+  KOKKOSSOFTMAX_HOST_FUNCTION T reference() const { return m_reference[0]; }
+  /// The sum, divided over the lanes.
+  KOKKOSSOFTMAX_HOST_FUNCTION V sums() const { return m_sum.value(); }
+
   /// The state, the same in all lanes.
   KOKKOSSOFTMAX_HOST_FUNCTION LaneStates<L> lane_states() const {
-    return {L::splat(L::max(m_max)), m_reference, L::splat(L::sum(m_sum.value()))};
+    const V max = L::splat(L::max(m_max));
+    return {max, m_reference, sum_of_row<L>(max, L::splat(L::sum(m_sum.value())))};
   }
   HostState<T> state() const {
-    return {L::max(m_max), m_reference[0], static_cast<double>(L::sum(m_sum.value()))};
+    const LaneStates<L> row = lane_states();
+    return {row.max[0], m_reference[0], static_cast<double>(row.sum[0])};
   }
 
   /// Makes all exponentials in the buffer relative to the last reference.
@@ -114,46 +137,42 @@ class RowReduction {
     m_reference = reference;
   }
 
-  template <class X>
-  KOKKOSSOFTMAX_HOST_FUNCTION V largest(const X* x, int n) const {
-    V max[accumulators];
-    for (V& m : max) m = L::splat(-NumberTraits<T>::infinity);
-    for_each_vector(x, n,
-                    [&](int k, int, V v) KOKKOSSOFTMAX_HOST_LAMBDA { max[k] = larger(v, max[k]); });
-    for (int k = 1; k < accumulators; ++k) max[0] = larger(max[0], max[k]);
-    return max[0];
-  }
-
   template <class X, class Meanwhile>
   KOKKOSSOFTMAX_HOST_FUNCTION Terms sum_of_exp(const X* x, int n, [[maybe_unused]] T* kept,
                                                const Meanwhile& meanwhile) const {
-    const Exp exp(m_reference);
+    const std::conditional_t<keep, Exp, ExpForSum<L>> exp(m_reference);
     V sum[accumulators] = {};
     V max[2] = {m_max, m_max};
-    for_each_vector(x, n, [&](int k, [[maybe_unused]] int i, V v) KOKKOSSOFTMAX_HOST_LAMBDA {
-      max[k % 2] = larger(v, max[k % 2]);
-      const V e = exp(v);
-      if constexpr (keep) L::store(kept + i, e);
-      sum[k] += e;
-      meanwhile();
-    });
+    for_each_vector(m_values, x, n,
+                    [&](int k, [[maybe_unused]] int i, V v) KOKKOSSOFTMAX_HOST_LAMBDA {
+                      max[k % 2] = larger(v, max[k % 2]);
+                      if constexpr (keep) {
+                        const V e = exp(v);
+                        L::store(kept + i, e);
+                        sum[k] += e;
+                      } else {
+                        exp.add(sum[k], v);
+                      }
+                      meanwhile();
+                    });
     return {(sum[0] + sum[1]) + (sum[2] + sum[3]), larger(max[0], max[1])};
   }
 
   /// f(accumulator, column, values of L::width columns); -inf beyond column n.
   template <class X, class F>
-  KOKKOSSOFTMAX_HOST_FUNCTION void for_each_vector(const X* x, int n, const F& f) const {
+  KOKKOSSOFTMAX_HOST_FUNCTION static void for_each_vector(const Values& values, const X* x, int n,
+                                                          const F& f) {
     int i = 0;
     for (; i + accumulators * L::width <= n; i += accumulators * L::width)
 #pragma GCC unroll 4
       for (int k = 0; k < accumulators; ++k) {
         prefetch_far(x + i + k * L::width);
-        f(k, i + k * L::width, m_values(L::load(x + i + k * L::width)));
+        f(k, i + k * L::width, values(L::load(x + i + k * L::width)));
       }
-    for (; i + L::width <= n; i += L::width) f(0, i, m_values(L::load(x + i)));
+    for (; i + L::width <= n; i += L::width) f(0, i, values(L::load(x + i)));
     if (i < n) {
       const FirstElements<T, L::width> rest(n - i);
-      f(1, i, rest.select(m_values(rest.load(x + i)), L::splat(-NumberTraits<T>::infinity)));
+      f(1, i, rest.select(values(rest.load(x + i)), L::splat(-NumberTraits<T>::infinity)));
     }
   }
 
@@ -162,6 +181,7 @@ class RowReduction {
   V m_reference = L::splat(-NumberTraits<T>::infinity);
   VectorSum<L> m_sum;
   std::int64_t m_blocks = 0;
+  bool m_is_started = false;
   T m_references[max_blocks];
 };
 

@@ -60,15 +60,16 @@ class ShortColumns {
     const Exp exp(rows.reference);
     V sums[4] = {};
     const auto add = [&](int c, V& sum) KOKKOSSOFTMAX_HOST_LAMBDA {
-      const V e = exp(kept[c]);
-      if constexpr (Op::keeps_exponentials) kept[c] = e;
-      sum += e;
+      if constexpr (Op::keeps_exponentials)
+        sum += kept[c] = exp(kept[c]);
+      else
+        exp.add(sum, kept[c]);
     };
     int c = 0;
     for (; c + 4 <= n; c += 4)
       for (int k = 0; k < 4; ++k) add(c + k, sums[k]);
     for (; c < n; ++c) add(c, sums[0]);
-    rows.sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    rows.sum = sum_of_row<L>(rows.max, (sums[0] + sums[1]) + (sums[2] + sums[3]));
     if constexpr (Op::writes_entries) {
       const typename Op::template Output<L> output(rows, m_job.zero_empty_rows);
       Y* y = m_job.y + j;

@@ -59,8 +59,9 @@ class ShortRows {
                                   m_job.x + (r + group + s * L::width + i) * m_job.x_stride);
     }
     for (int s = 0; s < sets; ++s)
-      states[s].sum =
-          L::reduce_each(of_row[s], [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return a + b; });
+      states[s].sum = sum_of_row<L>(
+          states[s].max,
+          L::reduce_each(of_row[s], [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return a + b; }));
     stage.begin_group();
     for (int s = 0; s < sets; ++s) {
       const int first = s * L::width;
@@ -101,9 +102,10 @@ class ShortRows {
         prefetch_at(next + k * L::width);
         stage.stream_line();
       }
-      const V e = exp(v[k]);
-      if constexpr (Op::keeps_exponentials) v[k] = e;
-      sum += e;
+      if constexpr (Op::keeps_exponentials)
+        sum += v[k] = exp(v[k]);
+      else
+        exp.add(sum, v[k]);
     }
     return sum;
   }

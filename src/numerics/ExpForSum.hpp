@@ -25,18 +25,14 @@ KOKKOS_FORCEINLINE_FUNCTION double not_below_normal_exp(double d) {
 /// sum + exp(d) for a double d <= 16 on a GPU, where the speed of such sums is limited by the issue
 /// of instructions and by the double-precision units. exp(d) = 2^n 2^f, f = d log2(e) - n, |f| <=
 /// 1/2. The rounding of log2(e) causes a relative error of |d| 2^-56 in exp(d), which is little if
-/// such terms are added to exp(0). The polynomial is the minimax fit of 2^f with a relative error
-/// of 3e-16 and the value 1 at f = 0 (Remez' algorithm). A term is never 0 but at least 1e-306. NaN
-/// stays NaN, and d = +inf gives NaN.
+/// such terms are added to exp(0). A term is never 0, and at least 1e-306. NaN stays NaN, and d =
+/// +inf gives NaN.
 KOKKOS_FORCEINLINE_FUNCTION double add_exp(double sum, double d) {
   using C = ExpConstants<double>;
   const double x = not_below_normal_exp(d);
   const double rounded = multiply_add(x, C::log2_e, C::round_and_bias);
   const double f = multiply_add(x, C::log2_e, -(rounded - C::round_and_bias));
-  const double q = horner(f, 7.11175882383370223e-9, 1.02105064509057992e-7, 1.32152356336780645e-6,
-                          1.52526477477379108e-5, 1.54035308008211358e-4, 1.33335582464806515e-3,
-                          9.61812910738071146e-3, 5.55041086643465844e-2, 2.40226506959104722e-1,
-                          6.93147180559951616e-1, 1.0);
+  const double q = horner(f, KOKKOSSOFTMAX_IMPL_EXP2_POLYNOMIAL_DOUBLE);
   return multiply_add(q, power_of_two(rounded), sum);
 }
 
