@@ -10,8 +10,10 @@
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
-/// The largest number of columns.
-inline constexpr std::int64_t max_short_columns = 64;
+/// The largest number of columns. If their distance is a power of two, all columns share the same
+/// lines of a cache: with more columns, lines that are prefetched would be driven out before they
+/// are used.
+inline constexpr std::int64_t max_short_columns = 32;
 /// The largest number if the vectors of y aren't whole cache lines, each of which would be written
 /// in two parts.
 inline constexpr std::int64_t max_short_columns_unaligned = 16;
