@@ -34,13 +34,19 @@ class RecomputedEntries {
   Exp m_exp;
 };
 
-/// The longest row whose exponentials are kept in the buffer. Those of longer rows are computed a
-/// second time: with vectors of 64 bytes, the exponentials of floats take less time than writing
+/// Whether the exponentials of longer rows are computed a second time, in place of keeping them in
+/// the buffer: with vectors of 64 bytes, the exponentials of floats take less time than writing
 /// them to the second-level cache and reading them back (docs/hosts.md). Rows of half types are
 /// limited by the exponentials, so those are computed once.
 template <class L, class X>
-inline constexpr std::int64_t longest_kept_row = sizeof(X) == 4 && L::width == 16 ? 8192
-                                                                                  : span_columns;
+inline constexpr bool can_recompute = sizeof(X) == 4 && L::width == 16;
+inline constexpr std::int64_t longest_kept_row = 8192;
+
+/// AMD's Zen 4 computes vectors of 64 bytes in two halves, so that keeping is faster.
+template <class L, class X>
+bool recomputes(std::int64_t columns) {
+  return can_recompute<L, X> && columns > longest_kept_row && !is_amd();
+}
 
 /// Rows that stay in a cache until their output is written. While a row is read, the row before it
 /// is written, so that reading and writing overlap.
@@ -97,9 +103,9 @@ void overlapped_rows(const Job& job) {
 template <class Op, class Values, class L, bool streams, class Job>
 void buffered_rows(const Job& job) {
   if constexpr (Op::keeps_exponentials)
-    if (job.columns <= longest_kept_row<L, typename Job::X>)
+    if (!recomputes<L, typename Job::X>(job.columns))
       return overlapped_rows<Op, Values, L, streams, true>(job);
-  if constexpr (!Op::keeps_exponentials || longest_kept_row<L, typename Job::X> < span_columns)
+  if constexpr (!Op::keeps_exponentials || can_recompute<L, typename Job::X>)
     overlapped_rows<Op, Values, L, streams, false>(job);
 }
 
@@ -197,15 +203,61 @@ void wide_rows(const Job& job) {
   }
 }
 
+/// logsumexp of rows of one span. The largest entry of a row's first block is found while the last
+/// block of the row before it is added, and the sums and logarithms of as many rows as a vector has
+/// lanes are computed together.
+template <class Op, class Values, class L, class Job>
+void reduced_rows(const Job& job) {
+  using T = typename L::T;
+  using V = typename L::V;
+  using Reduction = RowReduction<Op, Values, L, false>;
+  constexpr std::int64_t block = Reduction::block_columns;
+  const Values values(job.factors);
+  const std::int64_t n = job.columns;
+  const std::int64_t last_block = (n - 1) / block * block;
+  const int head = static_cast<int>(smaller(n, block));
+  V max = Reduction::largest(values, job.x, head);
+  for (std::int64_t first = 0; first < job.rows; first += L::width) {
+    const int rows = static_cast<int>(smaller(job.rows - first, L::width));
+    V references{};
+    V sums[L::width] = {};
+    for (int i = 0; i < rows; ++i) {
+      const auto* const x = job.x + (first + i) * job.x_stride;
+      const bool is_last = first + i + 1 == job.rows;
+      const auto* const next = is_last ? x : x + job.x_stride;
+      Reduction reduction(values, max);
+      for (std::int64_t c = 0; c < last_block; c += block)
+        reduction.add(x + c, block, nullptr, [] {});
+      int seen = 0;
+      max = L::splat(-NumberTraits<T>::infinity);
+      reduction.add(x + last_block, n - last_block, nullptr, [&]() KOKKOSSOFTMAX_HOST_LAMBDA {
+        if (seen + L::width > head) return;
+        max = larger(values(L::load(next + seen)), max);
+        seen += L::width;
+      });
+      max = larger(Reduction::largest(values, next + seen, head - seen), max);
+      references[i] = reduction.reference();
+      sums[i] = reduction.sums();
+    }
+    const auto add = [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return a + b; };
+    const V sum = sum_of_row<L>(references, L::reduce_each(sums, add));
+    const LaneStates<L> states{references, references, sum};
+    write_strided<L>(job.y + first * job.y_stride, job.y_stride, states.log_sum_exp(), rows);
+  }
+}
+
 template <class Op, class Values, class L, class Job>
 void long_rows(const Job& job) {
-  if constexpr (Op::writes_entries) {
-    if (job.columns <= span_columns) {
-      if (job.streams) return buffered_rows<Op, Values, L, true>(job);
-      return buffered_rows<Op, Values, L, false>(job);
-    }
+  if (job.columns <= span_columns) {
+    if constexpr (!Op::writes_entries)
+      reduced_rows<Op, Values, L>(job);
+    else if (job.streams)
+      buffered_rows<Op, Values, L, true>(job);
+    else
+      buffered_rows<Op, Values, L, false>(job);
+  } else {
+    wide_rows<Op, Values, L>(job);
   }
-  wide_rows<Op, Values, L>(job);
 }
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
