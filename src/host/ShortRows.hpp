@@ -12,9 +12,10 @@
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
 /// The largest number of vectors of a short row.
-inline constexpr int max_short_vectors = 7;
+inline constexpr int max_short_vectors = 16;
 
-/// Rows of (vectors - 1) * L::width + 1 to vectors * L::width columns.
+/// Rows of (vectors - 1) * L::width + 1 to vectors * L::width columns. With vectors = 0, their
+/// number is known at run time.
 template <class Op, class L, int vectors, class Job>
 class ShortRows {
   using T = typename L::T;
@@ -24,12 +25,15 @@ class ShortRows {
   /// under way does not wait for the results of a set's reductions.
   static constexpr int sets = vectors == 1 ? 16 / L::width : 1;
   static constexpr int group = sets * L::width;
-  using Stage = OutputStage<typename Job::Y, group * vectors * L::width>;
-  static constexpr int last = (vectors - 1) * L::width;
+  static constexpr int max_vectors = vectors > 0 ? vectors : max_short_vectors;
+  using Stage = OutputStage<typename Job::Y, group * max_vectors * L::width>;
 
  public:
   explicit ShortRows(const Job& job)
-      : m_job(job), m_values(job.factors), m_rest(static_cast<int>(job.columns) - last) {}
+      : m_job(job),
+        m_values(job.factors),
+        m_count(static_cast<int>((job.columns + L::width - 1) / L::width)),
+        m_rest(static_cast<int>(job.columns) - last()) {}
 
   void run() const {
     Stage stage(m_job);
@@ -42,7 +46,7 @@ class ShortRows {
 
  private:
   KOKKOSSOFTMAX_HOST_FUNCTION void run_group(std::int64_t r, int rows, Stage& stage) const {
-    V kept[group][vectors];
+    V kept[group][max_vectors];
     V of_row[sets][L::width];
     LaneStates<L> states[sets];
     for (int i = 0; i < group; ++i)
@@ -79,26 +83,27 @@ class ShortRows {
   }
 
   /// Reads a row; returns the largest values.
-  KOKKOSSOFTMAX_HOST_FUNCTION V read(std::int64_t r, V (&v)[vectors]) const {
+  KOKKOSSOFTMAX_HOST_FUNCTION V read(std::int64_t r, V (&v)[max_vectors]) const {
     const auto* x = m_job.x + r * m_job.x_stride;
     const V none = L::splat(-NumberTraits<T>::infinity);
     if constexpr (vectors == 1) prefetch_at(reinterpret_cast<const char*>(x) + 4096);
     V max = none;
-    for (int k = 0; k < vectors - 1; ++k) {
+    for (int k = 0; k < count() - 1; ++k) {
       v[k] = m_values(L::load(x + k * L::width));
       max = larger(v[k], max);
     }
-    v[vectors - 1] = m_rest.select(m_values(m_rest.load(x + last)), none);
-    return larger(v[vectors - 1], max);
+    V& rest = v[count() - 1];
+    rest = m_rest.select(m_values(m_rest.load(x + last())), none);
+    return larger(rest, max);
   }
 
   /// Prefetches the row at `next` meanwhile, and streams rows that are computed.
-  KOKKOSSOFTMAX_HOST_FUNCTION static V sum_of_exp(const Exp& exp, V (&v)[vectors],
-                                                  [[maybe_unused]] Stage& stage,
-                                                  [[maybe_unused]] const typename Job::X* next) {
+  KOKKOSSOFTMAX_HOST_FUNCTION V sum_of_exp(const Exp& exp, V (&v)[max_vectors],
+                                           [[maybe_unused]] Stage& stage,
+                                           [[maybe_unused]] const typename Job::X* next) const {
     V sum{};
-    for (int k = 0; k < vectors; ++k) {
-      if constexpr (vectors > 1) {
+    for (int k = 0; k < count(); ++k) {
+      if constexpr (vectors != 1) {
         prefetch_at(next + k * L::width);
         stage.stream_line();
       }
@@ -112,18 +117,24 @@ class ShortRows {
 
   template <class Output>
   KOKKOSSOFTMAX_HOST_FUNCTION void write(Stage& stage, std::int64_t r, const Output& output,
-                                         const V (&v)[vectors]) const {
+                                         const V (&v)[max_vectors]) const {
     auto* const y = stage.row(r);
-    for (int k = 0; k < vectors - 1; ++k) L::store(y + k * L::width, output(v[k]));
+    for (int k = 0; k < count() - 1; ++k) L::store(y + k * L::width, output(v[k]));
+    const V rest = output(v[count() - 1]);
     if (stage.has_space_behind_rows())
-      L::store(y + last, output(v[vectors - 1]));
+      L::store(y + last(), rest);
     else
-      m_rest.store(y + last, output(v[vectors - 1]));
+      m_rest.store(y + last(), rest);
     stage.end_row();
   }
 
+  /// The number of vectors, and the first column of the last one.
+  KOKKOSSOFTMAX_HOST_FUNCTION int count() const { return vectors > 0 ? vectors : m_count; }
+  KOKKOSSOFTMAX_HOST_FUNCTION int last() const { return (count() - 1) * L::width; }
+
   const Job& m_job;
   ScaledValues<L> m_values;
+  int m_count;
   FirstElements<T, L::width> m_rest;
 };
 
@@ -141,22 +152,26 @@ void short_rows(const Job& job) {
     if (n <= L::width / 4) return short_rows_of<Op, Lanes<T, L::width / 4>, 1>(job);
   if constexpr (L::width >= 8)
     if (n <= L::width / 2) return short_rows_of<Op, Lanes<T, L::width / 2>, 1>(job);
-  switch ((n + L::width - 1) / L::width) {
-    case 1:
-      return short_rows_of<Op, L, 1>(job);
-    case 2:
-      return short_rows_of<Op, L, 2>(job);
-    case 3:
-      return short_rows_of<Op, L, 3>(job);
-    case 4:
-      return short_rows_of<Op, L, 4>(job);
-    case 5:
-      return short_rows_of<Op, L, 5>(job);
-    case 6:
-      return short_rows_of<Op, L, 6>(job);
-    default:
-      return short_rows_of<Op, L, 7>(job);
+  const int vectors = static_cast<int>((n + L::width - 1) / L::width);
+  if (vectors == 1) return short_rows_of<Op, L, 1>(job);
+  // Half types have no code of their own for each number, which would take too long to compile.
+  if constexpr (sizeof(typename Job::X) >= 4) {
+    switch (vectors) {
+      case 2:
+        return short_rows_of<Op, L, 2>(job);
+      case 3:
+        return short_rows_of<Op, L, 3>(job);
+      case 4:
+        return short_rows_of<Op, L, 4>(job);
+      case 5:
+        return short_rows_of<Op, L, 5>(job);
+      case 6:
+        return short_rows_of<Op, L, 6>(job);
+      case 7:
+        return short_rows_of<Op, L, 7>(job);
+    }
   }
+  short_rows_of<Op, L, 0>(job);
 }
 
 template <class T>
