@@ -242,7 +242,7 @@ void reduced_rows(const Job& job) {
     const auto add = [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return a + b; };
     const V sum = sum_of_row<L>(references, L::reduce_each(sums, add));
     const LaneStates<L> states{references, references, sum};
-    write_strided<L>(job.y + first * job.y_stride, job.y_stride, states.log_sum_exp(), rows);
+    write_row_values<L>(job, first, states.log_sum_exp(), rows);
   }
 }
 
