@@ -22,23 +22,22 @@ struct KernelsOf {
   static void rows(const Job& job) {
     if (job.columns <= short_columns<T>)
       short_rows<Op>(job);
-    else if (job.factors.is_one)
-      long_rows<Op, PlainValues<L>, L>(job);
     else
-      long_rows<Op, ScaledValues<L>, L>(job);
+      with_values(job,
+                  [&](auto values) { long_rows<Op, typename decltype(values)::type, L>(job); });
     if (job.streams) end_streams();
   }
   static HostState<T> reduce(const Job& job, std::int64_t r, std::int64_t first,
                              std::int64_t last) {
-    return job.factors.is_one ? reduce_columns<Op, PlainValues<L>, L>(job, r, first, last)
-                              : reduce_columns<Op, ScaledValues<L>, L>(job, r, first, last);
+    return with_values(job, [&](auto values) {
+      return reduce_columns<Op, typename decltype(values)::type, L>(job, r, first, last);
+    });
   }
   static void write(const Job& job, std::int64_t r, std::int64_t first, std::int64_t last,
                     const HostState<T>& row) {
-    if (job.factors.is_one)
-      write_columns<Op, PlainValues<L>, L>(job, r, first, last, row);
-    else
-      write_columns<Op, ScaledValues<L>, L>(job, r, first, last, row);
+    with_values(job, [&](auto values) {
+      write_columns<Op, typename decltype(values)::type, L>(job, r, first, last, row);
+    });
     if (job.streams) end_streams();
   }
 
@@ -46,36 +45,46 @@ struct KernelsOf {
   using States = HostPanelStates<T>;
 
   static void panels(const PanelsJob& job) {
-    if (job.factors.is_one)
-      KOKKOSSOFTMAX_HOST_ISA::panels<Op, PlainValues<L>, L>(job);
-    else
-      KOKKOSSOFTMAX_HOST_ISA::panels<Op, ScaledValues<L>, L>(job);
+    with_values(job, [&](auto values) {
+      KOKKOSSOFTMAX_HOST_ISA::panels<Op, typename decltype(values)::type, L>(job);
+    });
     if (job.streams) end_streams();
   }
   static void reduce_panel(const PanelsJob& job, std::int64_t first_row, std::int64_t rows,
                            std::int64_t first, std::int64_t last, States& states) {
-    if (job.factors.is_one)
-      KOKKOSSOFTMAX_HOST_ISA::reduce_panel<Op, PlainValues<L>, L>(job, first_row, rows, first, last,
-                                                                  states);
-    else
-      KOKKOSSOFTMAX_HOST_ISA::reduce_panel<Op, ScaledValues<L>, L>(job, first_row, rows, first,
-                                                                   last, states);
+    with_values(job, [&](auto values) {
+      KOKKOSSOFTMAX_HOST_ISA::reduce_panel<Op, typename decltype(values)::type, L>(
+          job, first_row, rows, first, last, states);
+    });
   }
   static void finish_panel(const PanelsJob& job, std::int64_t first_row, std::int64_t rows,
                            States& states) {
-    Panel<Op, PlainValues<L>, L, PanelsJob>(job, first_row, rows, states).finish();
+    Panel<Op, ScaledValues<L>, L, PanelsJob>(job, first_row, rows, states).finish();
   }
   static void write_panel(const PanelsJob& job, std::int64_t first_row, std::int64_t rows,
                           std::int64_t first, std::int64_t last, States& states) {
-    if (job.factors.is_one)
-      KOKKOSSOFTMAX_HOST_ISA::write_panel<Op, PlainValues<L>, L>(job, first_row, rows, first, last,
-                                                                 states);
-    else
-      KOKKOSSOFTMAX_HOST_ISA::write_panel<Op, ScaledValues<L>, L>(job, first_row, rows, first, last,
-                                                                  states);
+    with_values(job, [&](auto values) {
+      KOKKOSSOFTMAX_HOST_ISA::write_panel<Op, typename decltype(values)::type, L>(
+          job, first_row, rows, first, last, states);
+    });
     if (job.streams) end_streams();
   }
 
+ private:
+  template <class Values>
+  struct Tag {
+    using type = Values;
+  };
+  /// Calls f(tag of the class that makes the values of a job). Half types have one class, because
+  /// two take too long to compile.
+  template <class AnyJob, class F>
+  static auto with_values(const AnyJob& job, const F& f) {
+    if constexpr (sizeof(X) >= 4)
+      if (job.factors.is_one) return f(Tag<PlainValues<L>>{});
+    return f(Tag<ScaledValues<L>>{});
+  }
+
+ public:
   static constexpr HostKernels<X, Y> all() {
     return {&rows,   &reduce,       &merge<T>,       &finish_row<Op, L, Job>, &write,
             &panels, &reduce_panel, &merge_panel<L>, &finish_panel,           &write_panel};
