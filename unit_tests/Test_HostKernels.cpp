@@ -236,6 +236,40 @@ class HostKernels : public ::testing::Test {
     }
   }
 
+  /// A row must have the same bits alone and among other rows.
+  static void expect_bits_of_rows_alone(const HostIsa& isa, Function function,
+                                        std::size_t columns) {
+    const std::size_t count = 37;
+    const Rows<T> rows = random_rows<X>(count, columns, static_cast<unsigned>(columns));
+    std::vector<X> x(rows.values.size());
+    std::transform(rows.values.begin(), rows.values.end(), x.begin(), to_number<X, T>);
+    const std::size_t y_columns = function == Function::logsumexp ? 1 : columns;
+    std::vector<Y> together(count * y_columns), alone(count * y_columns);
+    std::vector<T> buffer(host_buffer_size + 64), none;
+    RowsJob job;
+    set_common(job, {count, columns, 0, false, false, 1, Way::whole}, none, none);
+    job.lse.data = job.max.data = nullptr;
+    job.x = x.data();
+    job.y = together.data();
+    job.x_stride = static_cast<std::int64_t>(columns);
+    job.y_stride = static_cast<std::int64_t>(y_columns);
+    job.rows = static_cast<std::int64_t>(count);
+    job.columns = static_cast<std::int64_t>(columns);
+    job.buffer =
+        buffer.data() + (-reinterpret_cast<std::uintptr_t>(buffer.data()) & 63) / sizeof(T);
+    of(isa, function).rows(job);
+    job.rows = 1;
+    job.y = alone.data();
+    for (std::size_t r = 0; r < count; ++r) {
+      of(isa, function).rows(job);
+      job.x += job.x_stride;
+      job.y += job.y_stride;
+    }
+    for (std::size_t i = 0; i < together.size(); ++i)
+      ASSERT_EQ(std::memcmp(&together[i], &alone[i], sizeof(Y)), 0)
+          << isa.name << ": row " << i / y_columns << " of " << columns << " columns";
+  }
+
   static void expect_right(bool side_by_side, const std::vector<std::size_t>& all_columns) {
     for (const std::size_t columns : all_columns) {
       const std::size_t few = columns > 20000 ? 6 : 40 + columns % 7;
@@ -270,6 +304,14 @@ TYPED_TEST(HostKernels, Rows) {
       columns.push_back(n);
   }
   TestFixture::expect_right(false, columns);
+}
+
+TYPED_TEST(HostKernels, BitsOfRowsAlone) {
+  for (const HostIsa& isa : compiled_isas())
+    for (const Function function : all_functions)
+      for (const std::size_t columns :
+           {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 30, 100, 150, 300, 1000, 1025})
+        if (isa.runs_here()) TestFixture::expect_bits_of_rows_alone(isa, function, columns);
 }
 
 TYPED_TEST(HostKernels, RowsSideBySide) {

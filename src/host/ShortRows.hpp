@@ -6,6 +6,7 @@
 /// Rows of a few vectors. As many rows as a vector has lanes are computed together: the reductions
 /// over the lanes and what is computed once per row are done for all of them at once.
 
+#include <host/DenseRows.hpp>
 #include <host/Operations.hpp>
 #include <host/OutputStage.hpp>
 
@@ -144,7 +145,7 @@ void short_rows_of(const Job& job) {
 }
 
 template <class Op, class Job>
-void short_rows(const Job& job) {
+void other_short_rows(const Job& job) {
   using T = typename Job::T;
   using L = Lanes<T, widest<T>>;
   const std::int64_t n = job.columns;
@@ -172,6 +173,23 @@ void short_rows(const Job& job) {
     }
   }
   short_rows_of<Op, L, 0>(job);
+}
+
+/// The rows of a job from row r on.
+template <class Job>
+Job rows_from(Job job, std::int64_t r) {
+  job.x += r * job.x_stride;
+  job.y += r * job.y_stride;
+  job.rows -= r;
+  if (job.lse.data != nullptr) job.lse.data += r * job.lse.stride;
+  if (job.max.data != nullptr) job.max.data += r * job.max.stride;
+  return job;
+}
+
+template <class Op, class Job>
+void short_rows(const Job& job) {
+  const std::int64_t dense = dense_rows<Op>(job);
+  if (dense < job.rows) other_short_rows<Op>(rows_from(job, dense));
 }
 
 template <class T>

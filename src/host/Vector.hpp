@@ -79,7 +79,23 @@ struct Lanes {
     return reduce_pairs<width, 1>(v, combine);
   }
 
+  /// Lane i of the result is element index(i) of a, or element index(i) - width of b.
+  template <int (*index)(int)>
+  KOKKOSSOFTMAX_HOST_FUNCTION static V shuffle(V a, V b) {
+    return shuffle_by<index>(a, b, Indices{});
+  }
+
  private:
+  using Indices = std::make_integer_sequence<int, width>;
+  template <int (*index)(int), int... i>
+  KOKKOSSOFTMAX_HOST_FUNCTION static V shuffle_by(V a, V b, std::integer_sequence<int, i...>) {
+#if __has_builtin(__builtin_shufflevector)
+    return __builtin_shufflevector(a, b, index(i)...);
+#else
+    return __builtin_shuffle(a, b, Bits{index(i)...});
+#endif
+  }
+
   template <int upper>
   KOKKOSSOFTMAX_HOST_FUNCTION static auto half(V v) {
     Vector<T, width / 2> result;
@@ -97,27 +113,18 @@ struct Lanes {
       return v[0];
     } else {
       for (int i = 0; i < vectors / 2; ++i)
-        v[i] = combine(every_second<group, 0>(v[2 * i], v[2 * i + 1], Indices{}),
-                       every_second<group, 1>(v[2 * i], v[2 * i + 1], Indices{}));
+        v[i] = combine(shuffle<&every_second<group, 0>>(v[2 * i], v[2 * i + 1]),
+                       shuffle<&every_second<group, 1>>(v[2 * i], v[2 * i + 1]));
       constexpr int in_16_bytes = 16 / static_cast<int>(sizeof(T));
       constexpr bool next_is_wide = width / vectors * 2 >= in_16_bytes;
       return reduce_pairs < vectors / 2, next_is_wide ? in_16_bytes : 1 > (v, combine);
     }
   }
-  using Indices = std::make_integer_sequence<int, width>;
 
-  /// The groups of `group` elements with even (or odd) numbers of a and b: those of a in the lower
-  /// half. With groups of one element, this is done for each 16 bytes of a and b.
-  template <int group, int odd, int... i>
-  KOKKOSSOFTMAX_HOST_FUNCTION static V every_second(V a, V b, std::integer_sequence<int, i...>) {
-#if __has_builtin(__builtin_shufflevector)
-    return __builtin_shufflevector(a, b, index<group, odd>(i)...);
-#else
-    return __builtin_shuffle(a, b, Bits{index<group, odd>(i)...});
-#endif
-  }
+  /// For shuffle(): the groups of `group` elements with even (or odd) numbers of a and b: those of
+  /// a in the lower half. With groups of one element, this is done for each 16 bytes of a and b.
   template <int group, int odd>
-  static constexpr int index(int i) {
+  static constexpr int every_second(int i) {
     constexpr int block =
         group > 1 ? width : static_cast<int>(smaller(width, 16 / static_cast<int>(sizeof(T))));
     const int begin = i / block * block;
