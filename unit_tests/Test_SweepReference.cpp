@@ -85,7 +85,7 @@ TEST(SweepHostCopy, SlicesAreWholeCacheLinesAndCoverEverything) {
       for (std::size_t number = 0; number < count; ++number) {
         const Slice slice = slice_of(size, number, count);
         EXPECT_EQ(slice.begin, end);
-        EXPECT_TRUE(slice.begin % cache_line == 0 || slice.begin == size);
+        EXPECT_TRUE(slice.begin % KokkosSoftmaxSweep::cache_line == 0 || slice.begin == size);
         EXPECT_LE(slice.begin, slice.end);
         end = slice.end;
       }

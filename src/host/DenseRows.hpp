@@ -148,7 +148,7 @@ class DenseRows {
       rows.max = larger(v[k], rows.max);
     }
     rows.reference = Exp::reference(rows.max);
-    rows.sum = sum_of_row<L>(rows.max, add_exponentials(Exp(rows.reference), v));
+    rows.sum = end_sum<Op, L>(rows.max, add_exponentials(Exp(rows.reference), v));
     if constexpr (Op::writes_entries) {
       const typename Op::template Output<L> output(rows, m_job.zero_empty_rows);
       for (int k = 0; k < columns; ++k) v[k] = output(v[k]);

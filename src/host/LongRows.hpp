@@ -240,7 +240,7 @@ void reduced_rows(const Job& job) {
       sums[i] = reduction.sums();
     }
     const auto add = [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return a + b; };
-    const V sum = sum_of_row<L>(references, L::reduce_each(sums, add));
+    const V sum = end_sum<Op, L>(references, L::reduce_each(sums, add));
     const LaneStates<L> states{references, references, sum};
     write_row_values<L>(job, first, states.log_sum_exp(), rows);
   }

@@ -134,6 +134,18 @@ struct LogSumExp {
   struct Output;
 };
 
+/// The sum of rows whose largest values are `max`, given what ExpForSum::add has added up, which is
+/// right for rows with a finite maximum and for those with NaN. The sum of a row of -inf is 0. With
+/// +inf, that of softmax is NaN, as exp(inf - inf) is; for the other operations any positive number
+/// is right.
+template <class Op, class L>
+KOKKOSSOFTMAX_HOST_FUNCTION typename L::V end_sum(typename L::V max, typename L::V sum) {
+  using T = typename L::T;
+  constexpr T infinity = NumberTraits<T>::infinity;
+  if constexpr (Op::keeps_exponentials) sum = max == infinity ? L::splat(infinity - infinity) : sum;
+  return (max == -infinity) & (sum == sum) ? typename L::V{} : sum;
+}
+
 /// Writes `count` numbers with a stride.
 template <class L, class Y>
 KOKKOSSOFTMAX_HOST_FUNCTION void write_strided(Y* y, std::int64_t stride, typename L::V v,

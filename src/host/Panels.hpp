@@ -87,8 +87,8 @@ class Panel {
   void end_sums() {
     for_each_vector_of<L>(m_rows, [&](std::int64_t j, const auto&) {
       const V max = L::load(m_states.max + j);
-      L::store(m_states.sum + j, sum_of_row<L>(max, L::load(m_states.sum + j)));
-      L::store(m_states.dropped + j, sum_of_row<L>(max, L::load(m_states.dropped + j)));
+      L::store(m_states.sum + j, end_sum<Op, L>(max, L::load(m_states.sum + j)));
+      L::store(m_states.dropped + j, end_sum<Op, L>(max, L::load(m_states.dropped + j)));
     });
   }
 

@@ -105,7 +105,7 @@ class RowReduction {
   /// The state, the same in all lanes.
   KOKKOSSOFTMAX_HOST_FUNCTION LaneStates<L> lane_states() const {
     const V max = L::splat(L::max(m_max));
-    return {max, m_reference, sum_of_row<L>(max, L::splat(L::sum(m_sum.value())))};
+    return {max, m_reference, end_sum<Op, L>(max, L::splat(L::sum(m_sum.value())))};
   }
   HostState<T> state() const {
     const LaneStates<L> row = lane_states();

@@ -71,7 +71,7 @@ class ShortColumns {
     for (; c + 4 <= n; c += 4)
       for (int k = 0; k < 4; ++k) add(c + k, sums[k]);
     for (; c < n; ++c) add(c, sums[0]);
-    rows.sum = sum_of_row<L>(rows.max, (sums[0] + sums[1]) + (sums[2] + sums[3]));
+    rows.sum = end_sum<Op, L>(rows.max, (sums[0] + sums[1]) + (sums[2] + sums[3]));
     if constexpr (Op::writes_entries) {
       const typename Op::template Output<L> output(rows, m_job.zero_empty_rows);
       Y* y = m_job.y + j;

@@ -64,7 +64,7 @@ class ShortRows {
                                   m_job.x + (r + group + s * L::width + i) * m_job.x_stride);
     }
     for (int s = 0; s < sets; ++s)
-      states[s].sum = sum_of_row<L>(
+      states[s].sum = end_sum<Op, L>(
           states[s].max,
           L::reduce_each(of_row[s], [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return a + b; }));
     stage.begin_group();

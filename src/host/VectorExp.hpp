@@ -129,7 +129,7 @@ class ExpForSum {
   /// Adds exp(v - reference) to a sum, in three quarters of the operations that an exact
   /// exponential takes: as 2^n 2^f, where the rounding of log2(e) costs a term a relative error of
   /// |v - reference| epsilon / 8. A term is never 0: sums without a finite entry must be replaced,
-  /// see sum_of_row(). NaN stays NaN, because it comes second in lower() and larger().
+  /// see end_sum(). NaN stays NaN, because it comes second in lower() and larger().
   KOKKOSSOFTMAX_HOST_FUNCTION void add(V& sum, V v) const {
     const V x = larger(L::splat(C::lowest_term), lower(L::splat(1), v - m_reference));
     const V rounded = multiply_add(x, L::splat(C::log2_e), L::splat(C::round_and_bias));
@@ -149,13 +149,6 @@ class ExpForSum {
  private:
   V m_reference;
 };
-
-/// The sum of rows whose largest values are `max`: 0 for a row of -inf, to which ExpForSum::add has
-/// added terms. NaN stays NaN.
-template <class L>
-KOKKOSSOFTMAX_HOST_FUNCTION typename L::V sum_of_row(typename L::V max, typename L::V sum) {
-  return (max == -NumberTraits<typename L::T>::infinity) & (sum == sum) ? typename L::V{} : sum;
-}
 
 /// The objects of type P of as many rows as a vector has lanes, one row at a time: of_row(i) has
 /// lane i of each parameter in all lanes.
