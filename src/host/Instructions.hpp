@@ -75,6 +75,13 @@ KOKKOSSOFTMAX_HOST_FUNCTION void end_streams() {
 #endif
 }
 
+/// Makes the compiler load a variable where it is read, in place of computing it from the registers
+/// that were stored.
+template <class Variable>
+KOKKOSSOFTMAX_HOST_FUNCTION void keep_in_memory(Variable& variable) {
+  asm volatile("" : "+m"(variable));
+}
+
 /// Whether the vendor of the processor is AMD.
 KOKKOSSOFTMAX_HOST_FUNCTION bool is_amd() {
 #if defined(__x86_64__)

@@ -162,9 +162,7 @@ class RowBroadcast {
     Parameters p;
     object.get(p);
     for (int j = 0; j < count; ++j) L::store(m_stored[j], p[j]);
-    // The compiler must not replace loads by shuffles of registers: shuffles are what short rows
-    // have too many of.
-    asm volatile("" : "+m"(m_stored));
+    keep_in_memory(m_stored);  // short rows have too many shuffles of registers already
   }
   KOKKOSSOFTMAX_HOST_FUNCTION P of_row(int i) const {
     Parameters p;
