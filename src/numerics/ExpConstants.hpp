@@ -34,11 +34,11 @@ struct ExpConstants;
       1.98412695059139565e-4, 1.38888889437593817e-3, 8.33333333349491402e-3,                     \
       4.16666666665297301e-2, 1.66666666666664116e-1, 5.00000000000001067e-1, 1.0, 1.0
 
-/// The coefficients of 2^f, |f| <= 1/2, highest power first: minimax fits with the value 1 at f = 0.
-/// The relative error is 9.4e-8 (float) and 3e-16 (double).
+/// The coefficients of 2^f, |f| <= 1/2, highest power first: minimax fits with the value 1 at f =
+/// 0. The relative error is 9.4e-8 (float) and 3e-16 (double).
 #define KOKKOSSOFTMAX_IMPL_EXP2_POLYNOMIAL_FLOAT \
   1.3269521e-3f, 9.671291e-3f, 5.550711e-2f, 2.4022247e-1f, 6.93147e-1f, 1.0f
-#define KOKKOSSOFTMAX_IMPL_EXP2_POLYNOMIAL_DOUBLE                                                \
+#define KOKKOSSOFTMAX_IMPL_EXP2_POLYNOMIAL_DOUBLE                                                 \
   7.11175882383370223e-9, 1.02105064509057992e-7, 1.32152356336780645e-6, 1.52526477477379108e-5, \
       1.54035308008211358e-4, 1.33335582464806515e-3, 9.61812910738071146e-3,                     \
       5.55041086643465844e-2, 2.40226506959104722e-1, 6.93147180559951616e-1, 1.0
