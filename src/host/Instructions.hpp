@@ -94,8 +94,9 @@ KOKKOSSOFTMAX_HOST_FUNCTION bool is_amd() {
 /// Prefetches a cache line. Processors prefetch by themselves, except while their instructions
 /// under way are all exponentials. An address behind an array does no harm.
 KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_at(const void* p) { __builtin_prefetch(p, 0, 3); }
+inline constexpr std::int64_t far_ahead = 16384;
 /// Prefetches the cache line at p + bytes into the second-level cache.
-KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_far(const void* p, std::int64_t bytes = 16384) {
+KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_far(const void* p, std::int64_t bytes = far_ahead) {
   __builtin_prefetch(static_cast<const char*>(p) + bytes, 0, 2);
 }
 KOKKOSSOFTMAX_HOST_FUNCTION constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) {

@@ -20,7 +20,7 @@ struct KernelsOf {
   using Job = HostRowsJob<X, Y, T>;
 
   static void rows(const Job& job) {
-    if (job.columns <= short_columns<T>)
+    if (are_short_rows<T>(job.columns))
       short_rows<Op>(job);
     else
       with_values(job,

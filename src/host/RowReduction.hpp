@@ -59,20 +59,25 @@ class RowReduction {
   /// The columns of a block: each element of each accumulator adds up 16 exponentials.
   static constexpr int block_columns = 16 * accumulators * L::width;
 
-  KOKKOSSOFTMAX_HOST_FUNCTION explicit RowReduction(const Values& values) : m_values(values) {}
+  /// With each line of x, prefetches the line `ahead` bytes behind it.
+  KOKKOSSOFTMAX_HOST_FUNCTION explicit RowReduction(const Values& values,
+                                                    std::int64_t ahead = far_ahead)
+      : m_values(values), m_ahead(ahead) {}
 
   /// The same for a row the largest entries of whose first block are known, see largest().
-  KOKKOSSOFTMAX_HOST_FUNCTION RowReduction(const Values& values, V max) : m_values(values) {
+  KOKKOSSOFTMAX_HOST_FUNCTION RowReduction(const Values& values, V max, std::int64_t ahead)
+      : m_values(values), m_ahead(ahead) {
     raise_to(max);
     m_is_started = true;
   }
 
   /// In each lane, the largest of some of the first n entries; together all of them.
   template <class X>
-  KOKKOSSOFTMAX_HOST_FUNCTION static V largest(const Values& values, const X* x, int n) {
+  KOKKOSSOFTMAX_HOST_FUNCTION static V largest(const Values& values, const X* x, int n,
+                                               std::int64_t ahead) {
     V max[accumulators];
     for (V& m : max) m = L::splat(-NumberTraits<T>::infinity);
-    for_each_vector(values, x, n,
+    for_each_vector(values, x, n, ahead,
                     [&](int k, int, V v) KOKKOSSOFTMAX_HOST_LAMBDA { max[k] = larger(v, max[k]); });
     for (int k = 1; k < accumulators; ++k) max[0] = larger(max[0], max[k]);
     return max[0];
@@ -86,7 +91,7 @@ class RowReduction {
   KOKKOSSOFTMAX_HOST_FUNCTION void add(const X* x, std::int64_t columns, T* kept,
                                        const Meanwhile& meanwhile) {
     const int n = static_cast<int>(columns);
-    if (m_blocks == 0 && !m_is_started) raise_to(largest(m_values, x, n));
+    if (m_blocks == 0 && !m_is_started) raise_to(largest(m_values, x, n, m_ahead));
     Terms terms = sum_of_exp(x, n, kept, meanwhile);
     if (any(terms.max > m_reference + T(1))) {
       raise_to(terms.max);
@@ -143,7 +148,7 @@ class RowReduction {
     const std::conditional_t<keep, Exp, ExpForSum<L>> exp(m_reference);
     V sum[accumulators] = {};
     V max[2] = {m_max, m_max};
-    for_each_vector(m_values, x, n,
+    for_each_vector(m_values, x, n, m_ahead,
                     [&](int k, [[maybe_unused]] int i, V v) KOKKOSSOFTMAX_HOST_LAMBDA {
                       max[k % 2] = larger(v, max[k % 2]);
                       if constexpr (keep) {
@@ -161,12 +166,12 @@ class RowReduction {
   /// f(accumulator, column, values of L::width columns); -inf beyond column n.
   template <class X, class F>
   KOKKOSSOFTMAX_HOST_FUNCTION static void for_each_vector(const Values& values, const X* x, int n,
-                                                          const F& f) {
+                                                          std::int64_t ahead, const F& f) {
     int i = 0;
     for (; i + accumulators * L::width <= n; i += accumulators * L::width)
 #pragma GCC unroll 4
       for (int k = 0; k < accumulators; ++k) {
-        prefetch_far(x + i + k * L::width);
+        prefetch_far(x + i + k * L::width, ahead);
         f(k, i + k * L::width, values(L::load(x + i + k * L::width)));
       }
     for (; i + L::width <= n; i += L::width) f(0, i, values(L::load(x + i)));
@@ -177,6 +182,7 @@ class RowReduction {
   }
 
   Values m_values;
+  std::int64_t m_ahead;
   V m_max = L::splat(-NumberTraits<T>::infinity);
   V m_reference = L::splat(-NumberTraits<T>::infinity);
   VectorSum<L> m_sum;

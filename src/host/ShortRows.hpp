@@ -192,8 +192,12 @@ void short_rows(const Job& job) {
   if (dense < job.rows) other_short_rows<Op>(rows_from(job, dense));
 }
 
+/// Whether short_rows() computes rows of so many columns. On AMD's Zen 4, it is as fast as
+/// long_rows() up to half of the number of vectors.
 template <class T>
-inline constexpr std::int64_t short_columns = max_short_vectors* widest<T>;
+bool are_short_rows(std::int64_t columns) {
+  return columns <= (is_amd() ? max_short_vectors / 2 : max_short_vectors) * widest<T>;
+}
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
 
