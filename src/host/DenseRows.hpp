@@ -166,16 +166,19 @@ class DenseRows {
     }
   }
 
-  /// The sum of the exponentials, in the order of the tree by which ShortRows adds them.
+  /// The sum of the exponentials, in the order by which ShortRows adds them: vector after vector,
+  /// then the lanes in a tree.
   KOKKOSSOFTMAX_HOST_FUNCTION static V add_exponentials(const Exp& exp, V (&v)[columns]) {
-    V e[max_dense_columns] = {};
+    V lane[max_dense_columns] = {};
     for (int k = 0; k < columns; ++k) {
+      V& sum = lane[k % L::width];
       if constexpr (Op::keeps_exponentials)
-        e[k] = v[k] = exp(v[k]);
+        sum += v[k] = exp(v[k]);
       else
-        exp.add(e[k], v[k]);
+        exp.add(sum, v[k]);
     }
-    return ((e[0] + e[1]) + (e[2] + e[3])) + ((e[4] + e[5]) + (e[6] + e[7]));
+    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) +
+           ((lane[4] + lane[5]) + (lane[6] + lane[7]));
   }
 
   const Job& m_job;
