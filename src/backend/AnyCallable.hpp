@@ -3,10 +3,10 @@
 #define KOKKOSSOFTMAX_SRC_BACKEND_ANYCALLABLE_HPP
 
 /// \file
-/// Function templates for hosts and devices that call what they are given.
+/// A macro for function templates that call one of their arguments.
 
-// Stands before a function template that calls one of its arguments. The argument may be a function
-// for hosts alone if the caller is one, too. nvcc would warn of each such call.
+// Stands before such a template if it is for hosts and devices. The argument may be a function for
+// hosts alone if the caller is one, too; without the macro, nvcc warns of each such call.
 #if defined(__NVCC__)
 #define KOKKOSSOFTMAX_IMPL_ANY_CALLABLE _Pragma("nv_exec_check_disable")
 #else
