@@ -101,8 +101,8 @@ class ClosedGroups : public ::testing::Test {
     const auto problem = KokkosSoftmax::Impl::make_row_problem(
         KokkosSoftmax::Impl::strided_array(x_view), KokkosSoftmax::Impl::strided_array(y_view),
         c.options.axis);
-    KokkosSoftmax::Impl::PolicyOf<Exec, Shape> policy(exec, groups * plan.teams_per_row,
-                                                      Shape::threads, Shape::lanes);
+    KokkosSoftmax::Impl::PolicyOf<Exec, Shape, K> policy(exec, groups * plan.teams_per_row,
+                                                         Shape::threads, Shape::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(K::scratch_bytes(plan)));
     const auto lease =
         KokkosSoftmax::Impl::SplitWorkspaces<Exec>::singleton().template lease<K::most_rows>(exec);

@@ -10,6 +10,7 @@
 /// - fast_exp2(x): 2^x of a float to two units of 2^-23; results below the smallest normal number
 ///   may be 0
 /// - make_opaque(value): makes the compiler forget what it knows about a value
+/// - prefetch(p): brings the cache line of p from a device's memory to its last cache
 /// - upper_word(x), lower_word(x), of_words(upper, lower): take a double apart into its upper and
 ///   lower 32 bits, and put it together again
 /// - has_half_pair_max, half_pair_max<X>(a, b): the elementwise maximum of two pairs of a half type

@@ -19,7 +19,11 @@ template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void make_opaque(T& value) {
   if constexpr (std::is_same_v<T, double>) asm("" : "+d"(value));
   if constexpr (std::is_same_v<T, std::uint32_t>) asm("" : "+r"(value));
-  if constexpr (std::is_pointer_v<T>) asm("" : "+l"(value));
+  if constexpr (std::is_pointer_v<T> || std::is_same_v<T, std::int64_t>) asm("" : "+l"(value));
+}
+
+KOKKOS_FORCEINLINE_FUNCTION void prefetch(const void* p) {
+  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }
 
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t upper_word(double x) {

@@ -32,29 +32,32 @@ namespace KokkosSoftmax::Impl {
 /// variants.
 enum class Regime { any_rows, few_rows, many_rows, none };
 
-/// A variant: a compiled schedule.
-template <class Exec, class V>
+/// A variant: a compiled schedule. `Arguments`: see LaunchContext.
+template <class Exec, class V, class Arguments = RowArgs<V>>
 struct KernelVariant {
+  using Context = LaunchContext<Exec, V, Arguments>;
+
   Schedule schedule;
   Regime regime;
-  bool (*fits_device)(const LaunchContext<Exec, V>&);
+  bool (*fits_device)(const Context&);
   void (*prepare)(const Exec&);  ///< allocates what a launch needs besides the kernel
-  void (*launch)(const LaunchContext<Exec, V>&);
+  void (*launch)(const Context&);
 
-  bool serves(const LaunchContext<Exec, V>& context) const {
+  bool serves(const Context& context) const {
     return context.access_serves(schedule) && holds(schedule, context.problem().columns) &&
            fits_device(context);
   }
 };
 
-/// Makes the variants of one execution space, for an operation's output with the number `function`.
-template <class Exec, RowOp Op, int function>
+/// Makes the variants of one execution space, for an operation's output with the number `function`,
+/// of a source.
+template <class Exec, RowOp Op, int function, RowSource Source>
 class KernelRegistry {
   using V = typename Op::Types;
 
  public:
   static constexpr auto all() {
-    using S = ShapesOf<Exec, V>;
+    using S = ShapesOf<Exec, Source>;
     using enum Algorithm;
     return joined(
         of_few<subgroup, SubgroupKernel>(typename S::SubgroupFew{}),
@@ -82,8 +85,7 @@ class KernelRegistry {
   }
 
  private:
-  using Source = PlainSource<V>;
-  using Entry = KernelVariant<Exec, V>;
+  using Entry = KernelVariant<Exec, V, ArgumentsOf<Source>>;
 
   /// The shapes for operations that write rows, or the shapes for operations that only reduce rows.
   template <class Written, class Reduced>
@@ -123,7 +125,7 @@ class KernelRegistry {
   }
 
   static constexpr auto of_many_columns() {
-    using S = ShapesOf<Exec, V>;
+    using S = ShapesOf<Exec, Source>;
     constexpr auto column = Algorithm::column;
     auto entries =
         joined(of_held<column, TeamLaunch, ColumnHeldKernel>(typename S::ManyColumnsHeld{}),
@@ -186,8 +188,8 @@ class KernelRegistry {
   }
 };
 
-template <class Exec, RowOp Op, int function>
-inline constexpr auto kernel_variants = KernelRegistry<Exec, Op, function>::all();
+template <class Exec, RowOp Op, int function, RowSource Source = PlainSource<typename Op::Types>>
+inline constexpr auto kernel_variants = KernelRegistry<Exec, Op, function, Source>::all();
 
 /// Whether each Schedule identifies one kernel.
 template <class List>

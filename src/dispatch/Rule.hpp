@@ -11,14 +11,15 @@
 
 namespace KokkosSoftmax::Impl {
 
-template <class Exec, RowOp Op, int function>
+template <class Exec, RowOp Op, int function, RowSource Source = PlainSource<typename Op::Types>>
 class Rule {
   using V = typename Op::Types;
+  using Context = LaunchContext<Exec, V, ArgumentsOf<Source>>;
 
  public:
   static constexpr int none = -1;
 
-  explicit Rule(const LaunchContext<Exec, V>& context) : m_context(context) {}
+  explicit Rule(const Context& context) : m_context(context) {}
 
   /// The number of a variant that serves the call, or `none`.
   int choose() const {
@@ -37,7 +38,7 @@ class Rule {
 
  private:
   using X = typename V::X;
-  static constexpr const auto& list = kernel_variants<Exec, Op, function>;
+  static constexpr const auto& list = kernel_variants<Exec, Op, function, Source>;
   static_assert(are_distinct(list));
   static constexpr VariantsByAlgorithm<list.size()> by_algorithm{list};
 
@@ -61,6 +62,15 @@ class Rule {
               : splitting_columns_pays() ? split_column
                                          : column,
               column, online};
+    constexpr std::int64_t longest_in_one_team = 8192;  // longer: faster in a cluster
+    if constexpr (knows_rows<Source>)
+      return {subgroup,
+              m_context.problem().columns <= longest_in_one_team ? fused_registers : cluster,
+              fused_registers,
+              fused_scratch,
+              split,
+              splitting_pays() ? split_online : online,
+              online};
     return {packing_pays() ? packed : subgroup,
             subgroup,
             fused_registers,
@@ -165,7 +175,7 @@ class Rule {
     return last;
   }
 
-  const LaunchContext<Exec, V>& m_context;
+  const Context& m_context;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -8,6 +8,7 @@
 
 #include <backend/Device.hpp>
 #include <dispatch/Shapes_Columns.hpp>
+#include <dispatch/Shapes_General.hpp>
 #include <dispatch/Shapes_Host.hpp>
 #include <dispatch/Shapes_LongRows.hpp>
 #include <dispatch/Shapes_Registers.hpp>
@@ -28,10 +29,14 @@ inline constexpr bool hosts_have_gpu_schedules = false;
 inline constexpr bool hosts_have_gpu_schedules = true;
 #endif
 
-template <class Exec, class V>
+/// The shapes of the kernels of a source: as many as are worth their time to compile for
+/// PlainSource, and a few that serve everything for sources that know rows.
+template <class Exec, class Source, class V = typename Source::Types>
 using ShapesOf = std::conditional_t<
-    !is_host_space<Exec>, Shapes<Exec, V>,
-    std::conditional_t<hosts_have_gpu_schedules && is_full_precision<V>, HostShapes<V>, NoShapes>>;
+    !is_host_space<Exec>, std::conditional_t<knows_rows<Source>, GeneralShapes<V>, Shapes<Exec, V>>,
+    std::conditional_t<hosts_have_gpu_schedules && is_full_precision<V>,
+                       std::conditional_t<knows_rows<Source>, HostGeneralShapes<V>, HostShapes<V>>,
+                       NoShapes>>;
 
 }  // namespace KokkosSoftmax::Impl
 

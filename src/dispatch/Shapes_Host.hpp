@@ -9,6 +9,32 @@
 
 namespace KokkosSoftmax::Impl {
 
+/// For hosts that have the algorithm `host` alone: half types, and all types in libraries without
+/// tests.
+struct NoShapes {
+  using SubgroupFew = ShapeList<>;
+  using FusedRegistersFew = ShapeList<>;
+  using Packed = ShapeList<>;
+  using Subgroup = ShapeList<>;
+  using FusedRegisters = ShapeList<>;
+  using FusedScratch = ShapeList<>;
+  using Online = ShapeList<>;
+  using ReducedOnline = ShapeList<>;
+  using ReducedSubgroup = ShapeList<>;
+  using SplitOnce = ShapeList<>;
+  using Split = ShapeList<>;
+  using SplitOnline = ShapeList<>;
+  using ReducedSplitOnline = ShapeList<>;
+  using ColumnHeld = ShapeList<>;
+  using LongColumn = ShapeList<>;
+  using ReducedColumn = ShapeList<>;
+  using ManyColumnsHeld = ShapeList<>;
+  using ManyLongColumns = ShapeList<>;
+  using ManyReducedColumns = ShapeList<>;
+  using SplitColumn = ShapeList<>;
+  using Cluster = ShapeList<>;
+};
+
 /// For float and double on hosts, where the tests run the GPU schedules with teams of one thread.
 /// The shapes are as small as possible while they still cover all of the code, because every item
 /// is unrolled.
@@ -47,30 +73,22 @@ struct HostShapes {
   using Cluster = ShapeList<>;
 };
 
-/// For hosts that have the algorithm `host` alone: half types, and all types in libraries without
-/// tests.
-struct NoShapes {
-  using SubgroupFew = ShapeList<>;
-  using FusedRegistersFew = ShapeList<>;
-  using Packed = ShapeList<>;
-  using Subgroup = ShapeList<>;
-  using FusedRegisters = ShapeList<>;
-  using FusedScratch = ShapeList<>;
-  using Online = ShapeList<>;
-  using ReducedOnline = ShapeList<>;
-  using ReducedSubgroup = ShapeList<>;
-  using SplitOnce = ShapeList<>;
-  using Split = ShapeList<>;
-  using SplitOnline = ShapeList<>;
-  using ReducedSplitOnline = ShapeList<>;
-  using ColumnHeld = ShapeList<>;
-  using LongColumn = ShapeList<>;
-  using ReducedColumn = ShapeList<>;
-  using ManyColumnsHeld = ShapeList<>;
-  using ManyLongColumns = ShapeList<>;
-  using ManyReducedColumns = ShapeList<>;
-  using SplitColumn = ShapeList<>;
-  using Cluster = ShapeList<>;
+/// The same for GeneralSource.
+template <class V>
+struct HostGeneralShapes : NoShapes {
+  using Subgroup = ShapeList<Shape<1, 1, 16, 1, AccessMode::scalar>>;
+  using ReducedSubgroup = Subgroup;
+  using FusedRegisters = Subgroup;
+  using Online = ShapeList<Shape<1, 1, 4, 1, AccessMode::scalar>>;
+  using ReducedOnline = Online;
+  using SplitOnline = Online;
+  using ReducedSplitOnline = Online;
+  using ColumnHeld = Subgroup;
+  using LongColumn = Online;
+  using ReducedColumn = Online;
+  using SplitColumn = Online;
+  using FusedScratch = Online;
+  using Split = Online;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -20,7 +20,7 @@ template <Algorithm algorithm, class Exec, class Shape, class Kernel, class Op, 
 struct ClusterLaunch {
   using Device = ClusterDevice<Kernel, Shape>;
 
-  static bool fits_device(const LaunchContext<Exec, V>& context) {
+  static bool fits_device(const ContextOf<Exec, Kernel>& context) {
     const ClusterLimits& limits = Device::limits(context.exec);
     return !context.options.reproducible && limits.max_teams > 0 &&
            fits_cluster(cluster_problem(context), limits);
@@ -29,7 +29,7 @@ struct ClusterLaunch {
   static void prepare(const Exec&) {}
 
   /// Launches the kernel once, or several times if there are more teams than a launch can have.
-  static void launch(const LaunchContext<Exec, V>& context) {
+  static void launch(const ContextOf<Exec, Kernel>& context) {
     const ClusterPlan plan =
         make_cluster_plan(cluster_problem(context), Device::limits(context.exec));
     const auto scratch = static_cast<int>(Kernel::scratch_bytes(plan.chunks_per_team));
@@ -46,7 +46,7 @@ struct ClusterLaunch {
   }
 
  private:
-  static ClusterProblem cluster_problem(const LaunchContext<Exec, V>& context) {
+  static ClusterProblem cluster_problem(const ContextOf<Exec, Kernel>& context) {
     const std::int64_t chunks = divide_up(context.problem().columns, Shape::width);
     return {.row_chunks = std::max<std::int64_t>(1, chunks),
             .chunk_bytes = Shape::width * static_cast<int>(sizeof(typename V::X))};

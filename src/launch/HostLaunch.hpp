@@ -6,6 +6,7 @@
 #include <launch/LaunchContext.hpp>
 #include <schedules/HostColumns.hpp>
 #include <schedules/HostRows.hpp>
+#include <schedules/HostValues.hpp>
 #include <schedules/HostVectors.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -15,10 +16,12 @@ template <class Exec, class Op, class Source>
 struct HostLaunch {
   using V = typename Source::Types;
 
-  static bool fits_device(const LaunchContext<Exec, V>&) { return true; }
+  using Context = LaunchContext<Exec, V, ArgumentsOf<Source>>;
+
+  static bool fits_device(const Context&) { return true; }
   static void prepare(const Exec&) {}
 
-  static void launch(const LaunchContext<Exec, V>& context) {
+  static void launch(const Context& context) {
     const std::string& label = kernel_label<Op>(Algorithm::host, context.problem().function);
     if constexpr (HostKernelsOf<Op>::exist && std::is_same_v<Source, PlainSource<V>>) {
       const bool reproducible = context.options.reproducible;
@@ -28,6 +31,9 @@ struct HostLaunch {
       if (jobs.has_panels())
         return host_vector_panels<Exec, Op>(context.exec, label, context.arguments, reproducible);
     }
+    if constexpr (knows_rows<Source> && HostKernelsOf<Op>::exist && OpOnComputed<Op>::exists)
+      if (context.problem().columns > 0)
+        return host_values<Exec, Op, Source>(context.exec, label, context.arguments);
     if (context.x_contiguous())
       host_rows<Exec, Op, Source>(context.exec, label, context.arguments,
                                   context.options.reproducible);

@@ -10,19 +10,20 @@
 namespace KokkosSoftmax::Impl {
 
 /// One call: the execution space instance, the problem and the options, and what the schedules need
-/// to know about them.
-template <class Exec, class V>
+/// to know about them. `Arguments` are those of the kernels, see ArgumentsOf.
+template <class Exec, class V, class Arguments = RowArgs<V>>
 class LaunchContext {
  public:
   using X = typename V::X;
   using Y = typename V::Y;
-  using Problem = RowProblem<X, Y>;
+  using Problem = RowProblem<X, Y>;  // without what the arguments add to it
 
   const Exec& exec;
   const Options& options;
-  const RowArgs<V> arguments;
+  const Arguments arguments;
 
-  LaunchContext(const Exec& exec_, const Problem& problem, const Options& options_)
+  LaunchContext(const Exec& exec_, const typename Arguments::Problem& problem,
+                const Options& options_)
       : exec(exec_),
         options(options_),
         arguments(problem, options_),
@@ -136,6 +137,11 @@ class LaunchContext {
   std::uint64_t m_x_offsets;
   std::uint64_t m_y_offsets;
 };
+
+/// The LaunchContext of a kernel.
+template <class Exec, class Kernel>
+using ContextOf =
+    LaunchContext<Exec, typename decltype(Kernel::arguments)::Types, decltype(Kernel::arguments)>;
 
 }  // namespace KokkosSoftmax::Impl
 

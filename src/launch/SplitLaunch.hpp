@@ -17,7 +17,7 @@ template <Algorithm algorithm, class Exec, class Shape, class Kernel, class Op, 
 struct SplitLaunch {
   using Workspaces = SplitWorkspaces<Exec>;
 
-  static bool fits_device(const LaunchContext<Exec, V>& context) {
+  static bool fits_device(const ContextOf<Exec, Kernel>& context) {
     if (!graphs_own_memory<Exec> && is_capturing(context.exec)) return false;
     // Not for `reproducible`, because the bits of the results depend on the number of rows.
     const TeamLimits& limits = TeamLimits::of(context.exec);
@@ -37,10 +37,10 @@ struct SplitLaunch {
     Workspaces::singleton().template prepare<Kernel::most_rows>(exec);
   }
 
-  static void launch(const LaunchContext<Exec, V>& context) {
+  static void launch(const ContextOf<Exec, Kernel>& context) {
     const SplitPlan plan = make_plan(context);
-    PolicyOf<Exec, Shape> policy(context.exec, plan.groups * plan.teams_per_row, Shape::threads,
-                                 Shape::lanes);
+    PolicyOf<Exec, Shape, Kernel> policy(context.exec, plan.groups * plan.teams_per_row,
+                                         Shape::threads, Shape::lanes);
     policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(plan)));
     const auto lease = Workspaces::singleton().template lease<Kernel::most_rows>(context.exec);
     Kokkos::parallel_for(kernel_label<Op>(algorithm, context.problem().function), policy,
@@ -50,12 +50,12 @@ struct SplitLaunch {
  private:
   static constexpr Schedule schedule = make_schedule<Shape>(algorithm);
 
-  static std::size_t scratch(const LaunchContext<Exec, V>& context) {
+  static std::size_t scratch(const ContextOf<Exec, Kernel>& context) {
     const TeamLimits& limits = TeamLimits::of(context.exec);
     return limits.scratch<Shape>(context.exec);
   }
 
-  static SplitProblem split_problem(const LaunchContext<Exec, V>& context) {
+  static SplitProblem split_problem(const ContextOf<Exec, Kernel>& context) {
     constexpr int teams = is_host_space<Exec> ? 1 : std::max(1, Shape::min_teams);
     const int max_teams = std::min(max_split_teams<Kernel::most_rows>(context.exec),
                                    multiprocessors(context.exec) * teams);
@@ -77,7 +77,7 @@ struct SplitLaunch {
             .cache_bytes = last_cache_bytes(context.exec)};
   }
 
-  static SplitPlan make_plan(const LaunchContext<Exec, V>& context) {
+  static SplitPlan make_plan(const ContextOf<Exec, Kernel>& context) {
     const SplitProblem p = split_problem(context);
     if constexpr (Kernel::one_row_per_group)
       return make_split_plan<Exec>(p, fewest_members(p));

@@ -14,7 +14,7 @@ namespace KokkosSoftmax::Impl {
 /// kernels.
 template <Algorithm algorithm, class Exec, class Shape, class Kernel, class Op, class V>
 struct TeamLaunch {
-  static bool fits_device(const LaunchContext<Exec, V>& context) {
+  static bool fits_device(const ContextOf<Exec, Kernel>& context) {
     if constexpr (requires { Kernel::max_columns; })
       if (context.problem().columns > Kernel::max_columns) return false;
     const TeamLimits& limits = TeamLimits::of(context.exec);
@@ -25,7 +25,7 @@ struct TeamLaunch {
   static void prepare(const Exec&) {}
 
   /// Launches the kernel once, or several times if there are more teams than a league can have.
-  static void launch(const LaunchContext<Exec, V>& context) {
+  static void launch(const ContextOf<Exec, Kernel>& context) {
     // On CUDA, the number of teams of a launch must fit 31 bits; on other backends, the number of
     // threads must.
     constexpr std::int64_t max_teams =
@@ -36,8 +36,8 @@ struct TeamLaunch {
          kernel.arguments.first_row += max_teams * rows_per_team) {
       const std::int64_t rows = context.problem().rows - kernel.arguments.first_row;
       const std::int64_t teams = std::min(divide_up(rows, rows_per_team), max_teams);
-      PolicyOf<Exec, Shape> policy(context.exec, static_cast<int>(teams), Shape::threads,
-                                   Shape::lanes);
+      PolicyOf<Exec, Shape, Kernel> policy(context.exec, static_cast<int>(teams), Shape::threads,
+                                           Shape::lanes);
       policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes(context.problem().columns)));
       Kokkos::parallel_for(kernel_label<Op>(algorithm, context.problem().function), policy, kernel);
     }

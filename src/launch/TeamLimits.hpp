@@ -10,10 +10,22 @@
 namespace KokkosSoftmax::Impl {
 
 /// The second launch bound is a number of teams per multiprocessor on CUDA only.
-template <class Exec, class Shape>
-using PolicyOf = Kokkos::TeamPolicy<
-    Exec, Kokkos::LaunchBounds<Shape::threads * Shape::lanes,
-                               is_cuda<Exec> && Shape::min_teams != 0 ? Shape::min_teams : 1>>;
+template <class Shape, class Exec>
+using LaunchBoundsOf =
+    Kokkos::LaunchBounds<Shape::threads * Shape::lanes,
+                         is_cuda<Exec> && Shape::min_teams != 0 ? Shape::min_teams : 1>;
+
+/// Kokkos passes kernels of more than 512 bytes, with its own policy in them, through constant
+/// memory, which makes a launch wait for the one before it, unless it is told that a kernel is
+/// light.
+template <class Kernel>
+inline constexpr bool is_large = sizeof(Kernel) > 320;
+template <class Exec, class Shape, class Kernel>
+using PolicyOf = std::conditional_t<
+    is_large<Kernel>,
+    Kokkos::TeamPolicy<Exec, LaunchBoundsOf<Shape, Exec>,
+                       Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>,
+    Kokkos::TeamPolicy<Exec, LaunchBoundsOf<Shape, Exec>>>;
 
 /// What a team can have on a device, whatever its kernel is: the launch bounds of a kernel leave
 /// enough registers for a team of its Shape. (With a query for each kernel, the library would take

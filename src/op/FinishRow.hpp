@@ -108,13 +108,40 @@ KOKKOS_FORCEINLINE_FUNCTION auto output_map(const RowArgs<typename Op::Types>& a
     });
 }
 
+/// Whether the results of a row are NaN because of its entries: if one of them is NaN or +inf.
+template <RowState State>
+KOKKOS_FORCEINLINE_FUNCTION bool has_nan_results(const State& state) {
+  return !(state.sum == state.sum &&
+           state.max < Kokkos::Experimental::infinity_v<decltype(state.max)>);
+}
+
+/// Whether entries of a tile can be masked: its source knows rows.
+template <class Tile>
+inline constexpr bool masks_entries = requires {
+  requires knows_rows<typename Tile::Source>;
+};
+
+/// In a row that has a NaN or +inf, all results are NaN, except those of masked entries. Writes the
+/// latter in the places of a tile, after the others. Such rows are rare, so that a tile needn't
+/// keep which entries are masked.
+template <RowOp Op, class Tile, class Arguments, RowState State>
+KOKKOS_FORCEINLINE_FUNCTION void finish_masked([[maybe_unused]] const Arguments& arguments,
+                                               [[maybe_unused]] const typename Tile::Row& row,
+                                               [[maybe_unused]] std::int64_t first,
+                                               [[maybe_unused]] int thread_id,
+                                               [[maybe_unused]] const State& state) {
+  if constexpr (Op::writes_entries && masks_entries<Tile>) {
+    if (!has_nan_results(state)) return;
+    Tile::store_masked(arguments, row, first, thread_id, masked_result<Op>(arguments.function));
+  }
+}
+
 /// Stores the output of the entries that a tile has kept, in the places from which `load` with the
 /// same arguments has read. `factor...`: see output_map(). If the kernel has several outputs, the
 /// results are computed before the stores: with stores in each branch, nvcc would compute all
 /// addresses before the branches and spill them.
-template <RowOp Op, class Tile, RowState State, class... Factor>
-KOKKOS_FORCEINLINE_FUNCTION void store_output(Tile& tile,
-                                              const RowArgs<typename Op::Types>& arguments,
+template <RowOp Op, class Tile, class Arguments, RowState State, class... Factor>
+KOKKOS_FORCEINLINE_FUNCTION void store_output(Tile& tile, const Arguments& arguments,
                                               const typename Tile::Row& row, std::int64_t first,
                                               int thread_id, const State& state, Factor... factor) {
   if constexpr (Op::Outputs::size == 1) {
@@ -125,15 +152,16 @@ KOKKOS_FORCEINLINE_FUNCTION void store_output(Tile& tile,
     });
     tile.store(row, first, thread_id, [](typename Tile::T v) { return v; });
   }
+  finish_masked<Op, Tile>(arguments, row, first, thread_id, state);
 }
 
 /// Writes the output of a row whose tile is still in registers: the tile's entries, or the row's
 /// one number, in the thread for which `first` is true. `factor...`: see output_map().
-template <RowOp Op, class Tile, RowState State, class... Factor>
-KOKKOS_FORCEINLINE_FUNCTION void finish_tile(const RowArgs<typename Op::Types>& arguments,
-                                             Tile& tile, const typename Tile::Row& row,
-                                             int thread_id, [[maybe_unused]] bool first,
-                                             const State& state, Factor... factor) {
+template <RowOp Op, class Tile, class Arguments, RowState State, class... Factor>
+KOKKOS_FORCEINLINE_FUNCTION void finish_tile(const Arguments& arguments, Tile& tile,
+                                             const typename Tile::Row& row, int thread_id,
+                                             [[maybe_unused]] bool first, const State& state,
+                                             Factor... factor) {
   if constexpr (Op::writes_entries) {
     store_output<Op>(tile, arguments, row, 0, thread_id, state, factor...);
   } else if (first) {

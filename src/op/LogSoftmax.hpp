@@ -21,6 +21,7 @@ class LogSoftmaxOutput {
   using HeldState = State;
   static constexpr const char* name = "log_softmax";
   static constexpr bool keeps_exponentials = false;
+  static constexpr T of_masked = -Kokkos::Experimental::infinity_v<T>;
   /// With results of float it was as fast without.
   static constexpr bool computes_on_half_pairs = sizeof(typename V::Y) == sizeof(typename V::X);
 

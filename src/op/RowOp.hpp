@@ -62,6 +62,7 @@ struct OutputList {
 /// - name: the name of the public function
 /// - Exp: how exp(v - reference) is computed, or another term that is summed. Slots without an
 ///   entry have the value -inf, whose term must be 0.
+/// - of_masked: the result of a masked entry; only for sources that mask entries
 /// - keeps_exponentials: whether a schedule keeps the exponential exp(v - reference) of an entry,
 ///   or the value v
 /// - computes_on_half_pairs: whether entries of half types may stay in pairs as they are in memory
@@ -118,6 +119,15 @@ KOKKOS_FORCEINLINE_FUNCTION auto with_output([[maybe_unused]] int function, cons
       return with_output<Op, candidate + 1>(function, body);
   }
   return body(std::type_identity<typename Outputs::template at<candidate>>());
+}
+
+/// The result of a masked entry.
+template <RowOp Op>
+KOKKOS_FORCEINLINE_FUNCTION auto masked_result(int function) {
+  using Y = typename Op::Types::Y;
+  return with_output<Op>(function, []<class Output>(std::type_identity<Output>) {
+    return static_cast<Y>(Output::of_masked);
+  });
 }
 
 /// An operation with one of the outputs of another one.

@@ -32,6 +32,7 @@ class SoftmaxOutput {
   using HeldState = std::conditional_t<gives_halfs, LogSumExpState<T>, State>;
   static constexpr const char* name = "softmax";
   static constexpr bool keeps_exponentials = true;
+  static constexpr T of_masked = T(0);
   static constexpr bool computes_on_half_pairs = false;
 
   template <RowState AnyState>

@@ -29,8 +29,8 @@ class ColumnTiles {
   static constexpr int chunks = RowTile::chunks;  // columns in the team's tile
 
   /// Loads the columns from `first` on.
-  KOKKOS_FORCEINLINE_FUNCTION void load(const RowArgs<V>& arguments, const Row (&row)[slots],
-                                        std::int64_t first, int thread) {
+  KOKKOS_FORCEINLINE_FUNCTION void load(const ArgumentsOf<Source>& arguments,
+                                        const Row (&row)[slots], std::int64_t first, int thread) {
     if constexpr (in_chunks) {
       const Source source(arguments);
       RawChunk<X, rows> chunk[items];

@@ -68,14 +68,20 @@ struct ChunkedRow {
   int head = 0;
   bool wide_stores = true;  // y is written in whole chunks at constant distances
   [[no_unique_address]] ColumnNumbers<!Source::value_is_scaled_raw> numbers;
+  std::int64_t number;
+  [[no_unique_address]] SourceRow<Source> source_row;
 
-  KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const RowArgs<V>& arguments, std::int64_t r)
-      : ChunkedRow(arguments, arguments.row(r)) {}
+  KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const ArgumentsOf<Source>& arguments, std::int64_t r)
+      : ChunkedRow(arguments, r, arguments.row(r)) {}
 
-  KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const RowArgs<V>& arguments, const RowPointers<V>& p)
+  /// The same with the addresses of row r.
+  KOKKOS_FORCEINLINE_FUNCTION ChunkedRow(const ArgumentsOf<Source>& arguments, std::int64_t r,
+                                         const RowPointers<V>& p)
       : x_stride(access == AccessMode::scalar ? arguments.problem.x_column_stride : 1),
         y_stride(arguments.problem.y_column_stride),
-        columns(arguments.problem.columns) {
+        columns(arguments.problem.columns),
+        number(r),
+        source_row(arguments, r) {
     x = p.x;
     y = p.y;
     if constexpr (access == AccessMode::peeled_vectors) {
@@ -102,6 +108,25 @@ struct ChunkedRow {
     return numbers(head + chunk * width + k);
   }
 
+  /// The number of entries of this row, from the first one on, whose columns are below `visible`.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t entries_below(std::int64_t visible) const requires
+      knows_rows<Source> {
+    if (numbers.step == 1) return visible;
+    const std::int64_t left = visible - numbers.first;
+    return left > 0 ? (left + numbers.step - 1) / numbers.step : 0;
+  }
+
+  /// One past the last chunk of which entries are read; at most `end`.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t read_end([[maybe_unused]] const Source& source) const {
+    if constexpr (knows_rows<Source>) {
+      const std::int64_t visible = entries_below(source.visible_columns(source_row)) - head;
+      const std::int64_t last = visible > 0 ? (visible + width - 1) / width : 0;
+      return last < end ? last : end;
+    } else {
+      return end;
+    }
+  }
+
   KOKKOS_FORCEINLINE_FUNCTION const X* x_chunk(std::int64_t chunk) const {
     return x + (head + chunk * width) * x_stride;
   }
@@ -110,6 +135,45 @@ struct ChunkedRow {
                    (access == AccessMode::peeled_vectors || access == AccessMode::scalar ? y_stride
                                                                                          : 1);
   }
+};
+
+/// The columns of a thread's entries in a tile, for sources that ask for them. The thread's first
+/// chunk is number `chunk`.
+template <class Row, int width_, int threads>
+class EntryColumns {
+ public:
+  static constexpr int width = width_;
+
+  KOKKOS_FORCEINLINE_FUNCTION EntryColumns(const Row& row, std::int64_t chunk)
+      : m_row(row), m_chunk(chunk) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t operator()(int j) const {
+    return m_row.column(m_chunk + j / width * threads, j % width);
+  }
+
+  /// The distance of entry j from the thread's first entry in the row, in entries of the row.
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr int offset(int j) {
+    return j / width * threads * width + j % width;
+  }
+
+  /// The distance of neighbouring entries of the row, in columns.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t step() const { return m_row.numbers.step; }
+
+  /// Entry j is in a chunk of the row and its column is below `visible` if offset(j) <
+  /// left(visible).
+  KOKKOS_FORCEINLINE_FUNCTION int left(std::int64_t visible) const {
+    constexpr std::int64_t most = 1 << 30;
+    const std::int64_t end = m_row.head + m_row.end * width;
+    const std::int64_t last = m_row.entries_below(visible);
+    const std::int64_t left = (last < end ? last : end) - (m_row.head + m_chunk * width);
+    return static_cast<int>(left < 0 ? 0 : left > most ? most : left);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION const auto& source_row() const { return m_row.source_row; }
+
+ private:
+  const Row& m_row;
+  std::int64_t m_chunk;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -20,12 +20,14 @@ struct RowPointers {
   typename V::Y* y;
 };
 
-/// The arguments of every schedule's kernel. Here and in all code that accesses memory, V is a
+/// The arguments of every schedule's kernel, except for sources that have more, see ArgumentsOf.
+/// Here and in all code that accesses memory, V is a
 /// ValueTypes.
 template <class V>
 struct RowArgs {
   using X = typename V::X;
   using T = typename V::Compute;
+  using Types = V;
   using Problem = RowProblem<X, typename V::Y>;
 
   Problem problem;

@@ -10,15 +10,30 @@
 #include <backend/Unroll.hpp>
 #include <concepts>
 #include <cstdint>
+#include <utility>
 
 namespace KokkosSoftmax::Impl {
 
 template <class V>
 struct RowArgs;
 
+/// The arguments of the kernels of a source.
+template <class Source>
+struct ArgumentsOfSource {
+  using type = RowArgs<typename Source::Types>;
+};
+template <class Source>
+requires requires { typename Source::Arguments; }
+struct ArgumentsOfSource<Source> {
+  using type = typename Source::Arguments;
+};
+template <class Source>
+using ArgumentsOf = typename ArgumentsOfSource<Source>::type;
+
 /// A source is made from a launch's arguments and has
 ///
 /// - Types: ValueTypes<...> of x and y
+/// - Arguments: the arguments of its kernels, if they are more than a RowArgs
 /// - value_is_scaled_raw: whether every value is factor() times the entry, whatever its column.
 ///   Then schedules may keep entries as they are in memory and compute with them (HalfTile,
 ///   AsyncSegmentHalf2). Such a source also has factor(), a T.
@@ -27,14 +42,69 @@ struct RowArgs;
 ///
 /// Optional are apply<from_scratch>(value, column_of), which does the same for a whole tile (see
 /// apply_source()), and on_host(), an object with value(x, column) for loops on a host.
+///
+/// A source whose values depend on the row, too, has in place of value(x, column)
+///
+/// - Arguments: the arguments of its kernels, derived from RowArgs
+/// - Row: what it keeps of a row, made from the arguments and the number of the row
+/// - value(row, x, column)
+/// - visible_columns(row): the number of columns of which x may be read; the others are masked
+/// - is_masked(row, column): whether the entry counts for nothing, whatever x is
+/// - apply<count>(columns, i, chunk, value), the values of the entries of chunks i to i + count - 1
+///   of a tile, where `columns` is its EntryColumns
+/// - on_host(row), as on_host()
 template <class S>
-concept RowSource = requires(const S source, typename S::Types::Compute x, std::int64_t column,
-                             const RowArgs<typename S::Types>& arguments) {
+inline constexpr bool knows_rows = requires {
+  typename S::Row;
+};
+
+template <class S>
+concept ValuesByColumn = requires(const S source, typename S::Types::Compute x,
+                                  std::int64_t column) {
+  { source.value(x, column) } -> std::same_as<typename S::Types::Compute>;
+};
+template <class S>
+concept ValuesByRow = knows_rows<S> && requires(const S source, typename S::Types::Compute x,
+                                                std::int64_t column, const typename S::Row& row) {
+  { source.value(row, x, column) } -> std::same_as<typename S::Types::Compute>;
+  { source.visible_columns(row) } -> std::same_as<std::int64_t>;
+  { source.is_masked(row, column) } -> std::same_as<bool>;
+};
+template <class S>
+concept RowSource = requires(const S source, const ArgumentsOf<S>& arguments) {
   S(arguments);
   { S::value_is_scaled_raw } -> std::convertible_to<bool>;
   { source.padding() } -> std::same_as<typename S::Types::X>;
-  { source.value(x, column) } -> std::same_as<typename S::Types::Compute>;
+  requires ValuesByColumn<S> || ValuesByRow<S>;
 };
+
+/// What a source keeps of a row; nothing for most sources.
+struct NoSourceRow {
+  template <class Arguments>
+  KOKKOS_FORCEINLINE_FUNCTION NoSourceRow(const Arguments&, std::int64_t /*r*/) {}
+};
+template <class Source>
+struct SourceRowOf {
+  using type = NoSourceRow;
+};
+template <class Source>
+requires knows_rows<Source>
+struct SourceRowOf<Source> {
+  using type = typename Source::Row;
+};
+template <class Source>
+using SourceRow = typename SourceRowOf<Source>::type;
+
+/// The value of the entry x of a column.
+template <class Source, class T>
+KOKKOS_FORCEINLINE_FUNCTION T value_of(const Source& source,
+                                       [[maybe_unused]] const SourceRow<Source>& row, T x,
+                                       std::int64_t column) {
+  if constexpr (knows_rows<Source>)
+    return source.value(row, x, column);
+  else
+    return source.value(x, column);
+}
 
 /// The scale that kernels multiply by. 0 is treated as its limit from above: all finite entries
 /// count alike, and -inf stays -inf, as slots without an entry require. The number is for GPUs,
@@ -125,14 +195,18 @@ class PlainSource {
   const RowArgs<V>& m_arguments;  // a copy of the scale would take a register of a GPU
 };
 
-/// What loops on a host take values from: source.on_host() if it exists, or the source.
+/// What loops on a host take values of a row from: source.on_host() if it exists, or the source.
 template <class Source>
-auto on_host(const Source& source) {
-  if constexpr (requires { source.on_host(); })
+auto on_host(const Source& source, [[maybe_unused]] const SourceRow<Source>& row) {
+  if constexpr (knows_rows<Source>)
+    return source.on_host(row);
+  else if constexpr (requires { source.on_host(); })
     return source.on_host();
   else
     return source;
 }
+template <class Source>
+using HostValues = decltype(on_host(std::declval<Source>(), std::declval<SourceRow<Source>>()));
 
 /// The columns of a tile's entries for a source that doesn't ask for them.
 struct AnyColumn {

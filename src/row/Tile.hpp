@@ -9,14 +9,16 @@ namespace KokkosSoftmax::Impl {
 
 /// The entries of a tile, in the type of the computation. Slots without an entry hold -inf, which
 /// adds nothing to a sum.
-template <RowSource Source, int items, int width, int threads, AccessMode access,
+template <RowSource Source_, int items, int width, int threads, AccessMode access,
           Strides strides = Strides::one_or_any>
-class Tile : public TileSlots<Source, items, width, threads, access, strides> {
-  using V = typename Source::Types;
-  using Slots = TileSlots<Source, items, width, threads, access, strides>;
+class Tile : public TileSlots<Source_, items, width, threads, access, strides> {
+  using V = typename Source_::Types;
+  using Slots = TileSlots<Source_, items, width, threads, access, strides>;
   using Slots::accumulators;
+  using Columns = EntryColumns<typename Slots::Row, width, threads>;
 
  public:
+  using Source = Source_;
   using Slots::size;
   using typename Slots::Raw;
   using typename Slots::Row;
@@ -27,19 +29,24 @@ class Tile : public TileSlots<Source, items, width, threads, access, strides> {
   /// Loads the chunks from number `first` on. The tile with chunk 0 also loads the peeled entries.
   /// `see` is called with the chunks as they are in memory.
   template <class See>
-  KOKKOS_FORCEINLINE_FUNCTION void load(const RowArgs<V>& arguments, const Row& row,
+  KOKKOS_FORCEINLINE_FUNCTION void load(const ArgumentsOf<Source>& arguments, const Row& row,
                                         std::int64_t first, int thread_id, const See& see) {
     const Source source(arguments);
     Raw chunk[items];
     Slots::load_chunks(source, row, first, thread_id, chunk);
     see(chunk);
-    take(source, columns(row, first, thread_id), chunk);
+    if constexpr (knows_rows<Source>)
+      take_by_row(source, columns(row, first, thread_id), chunk);
+    else
+      take(source, columns(row, first, thread_id), chunk);
     if constexpr (access == AccessMode::peeled_vectors) {
       const std::int64_t column = Slots::edge_column(row, first, thread_id);
-      if (column >= 0) m_edge = source.value(static_cast<T>(row.x[column]), row.numbers(column));
+      if (column >= 0)
+        m_edge =
+            value_of(source, row.source_row, static_cast<T>(row.x[column]), row.numbers(column));
     }
   }
-  KOKKOS_FORCEINLINE_FUNCTION void load(const RowArgs<V>& arguments, const Row& row,
+  KOKKOS_FORCEINLINE_FUNCTION void load(const ArgumentsOf<Source>& arguments, const Row& row,
                                         std::int64_t first, int thread_id) {
     load(arguments, row, first, thread_id, [](const Raw(&)[items]) {});
   }
@@ -66,6 +73,21 @@ class Tile : public TileSlots<Source, items, width, threads, access, strides> {
     apply_source(source, m_value, column_of);
   }
 
+  /// take() for a source that knows rows, a few chunks at one time: as many as there are registers
+  /// for what the source reads besides x.
+  KOKKOS_FORCEINLINE_FUNCTION void take_by_row(const Source& source, const Columns& columns,
+                                               const Raw (&chunk)[items]) {
+    constexpr int count = width < 8 ? 8 / width : 1;
+    if constexpr (width > 1 && items > count)
+      source.template prefetch_inputs<items - count>(columns, count);
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i + count <= items; i += count)
+      source.template apply<count>(columns, i, chunk, m_value);
+    constexpr int rest = items % count;
+    if constexpr (rest > 0) source.template apply<rest>(columns, items - rest, chunk, m_value);
+    m_edge = -Kokkos::Experimental::infinity_v<T>;
+  }
+
   /// The columns of the thread's entries in the tile whose first chunk is number `first`.
   KOKKOS_FORCEINLINE_FUNCTION static auto columns([[maybe_unused]] const Row& row,
                                                   [[maybe_unused]] std::int64_t first,
@@ -73,9 +95,7 @@ class Tile : public TileSlots<Source, items, width, threads, access, strides> {
     if constexpr (Source::value_is_scaled_raw)
       return AnyColumn{};
     else
-      return [&row, chunk = first + thread_id](int j) {
-        return row.column(chunk + j / width * threads, j % width);
-      };
+      return Columns(row, first + thread_id);
   }
 
   /// Fills the tile with -inf, for a row or a part of a row that this thread doesn't work on.
@@ -86,7 +106,7 @@ class Tile : public TileSlots<Source, items, width, threads, access, strides> {
   }
 
   /// chunk(i) returns what the tile holds in chunk i, to be stashed; set_chunks() puts the chunks
-  /// back. The peeled entry is lost.
+  /// back. The peeled entry is lost; `edge` stands in its place.
   using ValueChunk = Chunk<T, width>;
   KOKKOS_FORCEINLINE_FUNCTION ValueChunk chunk(int i) const {
     ValueChunk chunk;
@@ -94,10 +114,10 @@ class Tile : public TileSlots<Source, items, width, threads, access, strides> {
     for (int k = 0; k < width; ++k) chunk.entry[k] = m_value[i * width + k];
     return chunk;
   }
-  KOKKOS_FORCEINLINE_FUNCTION void set_chunks(const ValueChunk (&values)[items]) {
+  KOKKOS_FORCEINLINE_FUNCTION void set_chunks(const ValueChunk (&values)[items], T edge = T(0)) {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j) m_value[j] = values[j / width].entry[j % width];
-    m_edge = T(0);
+    m_edge = edge;
   }
 
   /// The largest of the entries and `start`. NaN is ignored here; it appears in the sum.
@@ -147,6 +167,28 @@ class Tile : public TileSlots<Source, items, width, threads, access, strides> {
     if constexpr (access == AccessMode::peeled_vectors) {
       const std::int64_t column = Slots::edge_column(row, first, thread_id);
       if (column >= 0) row.y[column * row.y_stride] = static_cast<Y>(map(m_edge));
+    }
+  }
+
+  /// Stores y in the places of the entries that the source masks. What the source keeps of the row
+  /// is computed anew, so that it needn't stay in registers while the row is reduced.
+  KOKKOS_FORCEINLINE_FUNCTION static void store_masked(const ArgumentsOf<Source>& arguments,
+                                                       const Row& row, std::int64_t first,
+                                                       int thread_id, Y y) {
+    std::int64_t number = row.number;
+    make_opaque(number);
+    const Source source(arguments);
+    const SourceRow<Source> source_row(arguments, number);
+    const int left = Slots::chunks_left(row, first, thread_id);
+    const auto store = [&](std::int64_t entry) {
+      if (source.is_masked(source_row, row.numbers(entry))) row.y[entry * row.y_stride] = y;
+    };
+    const std::int64_t begin = row.head + (first + thread_id) * width;
+    for (int j = 0; j < size; ++j)
+      if (Slots::holds(j / width, left)) store(begin + Columns::offset(j));
+    if constexpr (access == AccessMode::peeled_vectors) {
+      const std::int64_t column = Slots::edge_column(row, first, thread_id);
+      if (column >= 0) store(column);
     }
   }
 

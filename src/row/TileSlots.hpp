@@ -53,12 +53,12 @@ class TileSlots {
   static constexpr bool is_opaque = strides == Strides::any_opaque && sizeof(Entry) == 2;
   static constexpr int accumulators = 4;  // independent partial results of a reduction
 
-  /// Loads the thread's chunks from number `first` on, as they are in memory. Chunks after the end
-  /// are filled with `padding`.
+  /// Loads the thread's chunks from number `first` on, as they are in memory. Chunks after the last
+  /// one that is read are filled with `padding`.
   KOKKOS_FORCEINLINE_FUNCTION static void load_chunks(const Source& source, const Row& row,
                                                       std::int64_t first, int thread_id,
                                                       Raw (&chunk)[items]) {
-    const int left = chunks_left(row, first, thread_id);
+    const int left = chunks_left(row.read_end(source), first, thread_id);
     const X* p = row.x_chunk(first + thread_id);
     if (access != AccessMode::vectors_across_rows &&
         (access != AccessMode::scalar || (strides == Strides::one_or_any && row.x_stride == 1)))
@@ -77,7 +77,11 @@ class TileSlots {
   /// Chunk i of this thread exists if i * threads < chunks_left.
   KOKKOS_FORCEINLINE_FUNCTION static int chunks_left(const Row& row, std::int64_t first,
                                                      int thread_id) {
-    const std::int64_t left = row.end - first;
+    return chunks_left(row.end, first, thread_id);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static int chunks_left(std::int64_t end, std::int64_t first,
+                                                     int thread_id) {
+    const std::int64_t left = end - first;
     return static_cast<int>(left < chunks ? left : chunks) - thread_id;
   }
   KOKKOS_FORCEINLINE_FUNCTION static constexpr bool holds(int i, int left) {

@@ -29,7 +29,7 @@ class ColumnTeam {
   static constexpr int rows_per_lane = Tiles::rows;
   static constexpr int rows = Shape::lanes * rows_per_lane;
 
-  KOKKOS_FORCEINLINE_FUNCTION ColumnTeam(const Member& member, const RowArgs<V>& arguments)
+  KOKKOS_FORCEINLINE_FUNCTION ColumnTeam(const Member& member, const ArgumentsOf<Source>& arguments)
       : m_member(member),
         m_arguments(arguments),
         m_lane(lane_number<Shape::lanes>(member)),
@@ -123,6 +123,21 @@ class ColumnTeam {
     }
   }
 
+  /// See finish_masked().
+  template <class Op>
+  KOKKOS_FORCEINLINE_FUNCTION void finish_masked_rows(
+      [[maybe_unused]] const Rows& lane_rows, [[maybe_unused]] std::int64_t first,
+      [[maybe_unused]] const State (&all)[rows_per_lane]) const {
+    if constexpr (masks_entries<typename Tiles::RowTile>) {
+      static_assert(Tiles::slots == rows_per_lane, "each row has a Row");
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < rows_per_lane; ++k)
+        if (is_row(k))
+          finish_masked<Op, typename Tiles::RowTile>(m_arguments, lane_rows.row[k], first, thread(),
+                                                     all[k]);
+    }
+  }
+
  private:
   using Traits = StateTraits<State>;
 
@@ -154,7 +169,7 @@ class ColumnTeam {
   }
 
   const Member& m_member;
-  const RowArgs<V>& m_arguments;
+  const ArgumentsOf<Source>& m_arguments;
   int m_lane;
   std::int64_t m_row;
 };
@@ -170,7 +185,7 @@ struct ColumnHeldKernel {
   static constexpr int rows_per_team = Team::rows;
   static constexpr std::int64_t max_columns = Tiles::chunks;
 
-  RowArgs<V> arguments;
+  ArgumentsOf<Source> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
     const Team team(member, arguments);
@@ -209,6 +224,7 @@ struct ColumnHeldKernel {
       const auto unchanged = [](int) { return [](typename Team::T v) { return v; }; };
       tiles.store(rows.row, 0, team.thread(), unchanged, is_row);
     }
+    team.template finish_masked_rows<Op>(rows, 0, merged.all);
   }
 };
 
@@ -222,7 +238,7 @@ struct ColumnKernel {
   using State = typename Team::State;
   static constexpr int rows_per_team = Team::rows;
 
-  RowArgs<V> arguments;
+  ArgumentsOf<Source> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
     const Team team(member, arguments);
@@ -282,6 +298,7 @@ struct ColumnKernel {
       Tiles tiles;
       tiles.load(arguments, rows.row, first, team.thread());
       tiles.store(rows.row, first, team.thread(), output_of, [&](int k) { return team.is_row(k); });
+      team.template finish_masked_rows<Op>(rows, first, all);
     }
   }
 };

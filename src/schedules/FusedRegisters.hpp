@@ -20,7 +20,7 @@ struct FusedRegistersKernel {
   using Row = typename Share::Row;
   static constexpr int rows_per_team = 1;
 
-  RowArgs<V> arguments;
+  ArgumentsOf<Source> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     constexpr int lanes = Shape::lanes;

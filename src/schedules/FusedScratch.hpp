@@ -16,7 +16,7 @@ struct FusedScratchKernel {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   static constexpr int rows_per_team = 1;
 
-  RowArgs<V> arguments;
+  ArgumentsOf<Source> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     constexpr int lanes = Shape::lanes;

@@ -24,11 +24,11 @@ template <class Op, class Source>
 struct HostColumnsKernel {
   using V = typename Source::Types;
   using T = typename V::Compute;
-  using Span = HostSpan<T, T, decltype(on_host(std::declval<Source>()))>;  // of a row in the buffer
-  static constexpr int block_rows = 64 / static_cast<int>(sizeof(T));      // they fill a cache line
+  using Span = HostSpan<T, T, HostValues<Source>>;                     // of a row in the buffer
+  static constexpr int block_rows = 64 / static_cast<int>(sizeof(T));  // they fill a cache line
   static constexpr std::int64_t piece_columns = Span::max_size;  // as a HostRow, for the same bits
 
-  RowArgs<V> arguments;
+  ArgumentsOf<Source> arguments;
 
   void operator()(std::int64_t block) const {
     with_output<Op>(arguments.function,
@@ -50,7 +50,7 @@ struct HostColumnsKernel {
     for (std::int64_t c = 0; c < columns; c += piece_columns) {
       const std::int64_t size = load(buffer, row, rows, c);
       for (int r = 0; r < rows; ++r) {
-        const Span entries(buffer[r], size, on_host(Source(arguments)), c);
+        const Span entries(buffer[r], size, values_of(first_row + r), c);
         sum[r].add(entries);
       }
     }
@@ -65,11 +65,29 @@ struct HostColumnsKernel {
         const std::int64_t size = c == last ? columns - last : load(buffer, row, rows, c);
         for (int r = 0; r < rows; ++r) {
           const EntryOutput<Op, Output> output(sum[r].state(), arguments.empty_rows);
-          Span(buffer[r], size, on_host(Source(arguments)), c).transform_into(buffer[r], 1, output);
+          Span(buffer[r], size, values_of(first_row + r), c).transform_into(buffer[r], 1, output);
         }
         store(buffer, row, rows, c, size);
       }
+      for (int r = 0; r < rows; ++r) write_masked(first_row + r, row[r].y, sum[r].state());
     }
+  }
+
+  /// As finish_masked(), for a whole row.
+  void write_masked([[maybe_unused]] std::int64_t r, [[maybe_unused]] typename V::Y* y,
+                    [[maybe_unused]] const typename Op::State& state) const {
+    if constexpr (knows_rows<Source>) {
+      if (!has_nan_results(state)) return;
+      const Source source(arguments);
+      const SourceRow<Source> row(arguments, r);
+      for (std::int64_t c = 0; c < arguments.problem.columns; ++c)
+        if (source.is_masked(row, c))
+          y[c * arguments.problem.y_column_stride] = masked_result<Op>(arguments.function);
+    }
+  }
+
+  HostValues<Source> values_of(std::int64_t r) const {
+    return on_host(Source(arguments), SourceRow<Source>(arguments, r));
   }
 
   std::int64_t load(T (&buffer)[block_rows][piece_columns], const RowPointers<V>* row, int rows,
@@ -92,7 +110,7 @@ struct HostColumnsKernel {
 
 template <class Exec, class Op, class Source>
 void host_columns(const Exec& exec, const std::string& label,
-                  const RowArgs<typename Source::Types>& arguments) {
+                  const ArgumentsOf<Source>& arguments) {
   using Kernel = HostColumnsKernel<Op, Source>;
   const std::int64_t blocks = divide_up(arguments.problem.rows, Kernel::block_rows);
   Kokkos::parallel_for(label,

@@ -27,11 +27,14 @@ class HostRow {
   using T = typename V::Compute;
   using State = typename Op::State;
   using Y = typename V::Y;
-  using Span = HostSpan<typename V::X, T, decltype(on_host(std::declval<Source>()))>;
+  using Span = HostSpan<typename V::X, T, HostValues<Source>>;
   static constexpr std::int64_t span_size = Span::max_size;
 
-  HostRow(const RowArgs<V>& arguments, std::int64_t r)
-      : m_number(r), m_pointers(arguments.row(r)), m_arguments(arguments) {}
+  HostRow(const ArgumentsOf<Source>& arguments, std::int64_t r)
+      : m_number(r),
+        m_pointers(arguments.row(r)),
+        m_source_row(arguments, r),
+        m_arguments(arguments) {}
 
   static std::int64_t spans(std::int64_t columns) { return divide_up(columns, span_size); }
 
@@ -54,6 +57,7 @@ class HostRow {
       for (std::int64_t s = last - 1; s >= first; --s)
         span(s).transform_into(m_pointers.y + s * span_size * stride, stride, output);
     });
+    write_masked(first * span_size, std::min(last * span_size, m_arguments.problem.columns), row);
   }
 
   void write_beside(const State& row) const { finish_beside<Op>(m_arguments, m_number, row); }
@@ -81,24 +85,39 @@ class HostRow {
     const Output output(row, m_arguments.empty_rows);
     HostSpan<T, T, ValuesThemselves<T>>(exponentials, m_arguments.problem.columns, {})
         .transform_into(m_pointers.y, 1, output);
+    write_masked(0, m_arguments.problem.columns, row);
   }
 
  private:
+  /// As finish_masked(), for columns [first, last).
+  void write_masked([[maybe_unused]] std::int64_t first, [[maybe_unused]] std::int64_t last,
+                    [[maybe_unused]] const State& row) const {
+    if constexpr (knows_rows<Source>) {
+      if (!has_nan_results(row)) return;
+      const Source source(m_arguments);
+      for (std::int64_t c = first; c < last; ++c)
+        if (source.is_masked(m_source_row, c))
+          m_pointers.y[c * m_arguments.problem.y_column_stride] =
+              masked_result<Op>(m_arguments.function);
+    }
+  }
+
   Span span(std::int64_t s) const {
     const std::int64_t begin = s * span_size;
     return {m_pointers.x + begin, std::min(span_size, m_arguments.problem.columns - begin),
-            on_host(Source(m_arguments)), begin};
+            on_host(Source(m_arguments), m_source_row), begin};
   }
 
   std::int64_t m_number;
   RowPointers<V> m_pointers;
-  const RowArgs<V>& m_arguments;
+  [[no_unique_address]] SourceRow<Source> m_source_row;
+  const ArgumentsOf<Source>& m_arguments;
 };
 
 /// One thread works on each row.
 template <class Op, class Source>
 struct HostRowsKernel {
-  RowArgs<typename Source::Types> arguments;
+  ArgumentsOf<Source> arguments;
 
   void operator()(std::int64_t r) const {
     const HostRow<Op, Source> row(arguments, r);
@@ -126,7 +145,7 @@ struct HostSplitRowsKernel {
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
 
-  RowArgs<V> arguments;
+  ArgumentsOf<Source> arguments;
 
   void operator()(const Member& member) const {
     const HostRow<Op, Source> row(arguments, member.league_rank());
@@ -145,8 +164,8 @@ struct HostSplitRowsKernel {
 };
 
 template <class Exec, class Op, class Source>
-void host_rows(const Exec& exec, const std::string& label,
-               const RowArgs<typename Source::Types>& arguments, bool reproducible) {
+void host_rows(const Exec& exec, const std::string& label, const ArgumentsOf<Source>& arguments,
+               bool reproducible) {
   // One thread reads a shorter row in less time than the threads of a team need to synchronize.
   constexpr std::int64_t min_columns_to_split = 65536;
   const std::int64_t rows = arguments.problem.rows;

@@ -22,7 +22,7 @@ struct OnlineKernel {
   using Row = typename RowTile::Row;
   static constexpr int rows_per_team = 1;
 
-  RowArgs<V> arguments;
+  ArgumentsOf<Source> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     constexpr int lanes = Shape::lanes;
@@ -42,7 +42,7 @@ struct OnlineKernel {
       if (thread_id == 0) finish_row<Op>(arguments, all, row.y);
     } else {
       with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
-        write(row, thread_id, EntryOutput<Op, Output>(all, arguments.empty_rows));
+        write(row, thread_id, all, EntryOutput<Op, Output>(all, arguments.empty_rows));
       });
       if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all);
     }
@@ -56,7 +56,8 @@ struct OnlineKernel {
   template <class Exp>
   KOKKOS_FORCEINLINE_FUNCTION State reduce(const Row& row, int thread_id) const {
     OnlineSum<Exp, State> sum;
-    for (std::int64_t first = 0; first == 0 || first < row.chunks; first += RowTile::chunks) {
+    const std::int64_t end = row.read_end(Source(arguments));
+    for (std::int64_t first = 0; first == 0 || first < end; first += RowTile::chunks) {
       RowTile tile;
       tile.load(arguments, row, first, thread_id);
       sum.add(tile);
@@ -64,8 +65,9 @@ struct OnlineKernel {
     return sum.state();
   }
 
-  template <class Output>
+  template <class Output, class All>
   KOKKOS_FORCEINLINE_FUNCTION void write(const Row& row, int thread_id,
+                                         [[maybe_unused]] const All& all,
                                          const Output& output) const {
     const std::int64_t last =
         row.chunks > 0 ? (row.chunks - 1) / RowTile::chunks * RowTile::chunks : 0;
@@ -73,6 +75,7 @@ struct OnlineKernel {
       RowTile tile;
       tile.load(arguments, row, first, thread_id);
       tile.store(row, first, thread_id, output);
+      finish_masked<Op, RowTile>(arguments, row, first, thread_id, all);
     }
   }
 };

@@ -35,7 +35,7 @@ class ScratchSegment {
         m_references(member.team_scratch(0), references(m_stashed)) {}
 
   /// Reads the chunks from number `begin` to the end of the row. Returns this lane's state.
-  KOKKOS_FORCEINLINE_FUNCTION State load(const RowArgs<V>& arguments, const Row& row,
+  KOKKOS_FORCEINLINE_FUNCTION State load(const ArgumentsOf<Source>& arguments, const Row& row,
                                          std::int64_t begin, int thread_id) {
     return with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
       return load_for<Output>(arguments, row, begin, thread_id);
@@ -43,7 +43,7 @@ class ScratchSegment {
   }
 
   /// Writes the output of the same chunks. `all` is the state of the row.
-  KOKKOS_FORCEINLINE_FUNCTION void store(const RowArgs<V>& arguments, const Row& row,
+  KOKKOS_FORCEINLINE_FUNCTION void store(const ArgumentsOf<Source>& arguments, const Row& row,
                                          std::int64_t begin, int thread_id, const State& all) {
     store_output<Op>(m_tile, arguments, row, begin, thread_id, all,
                      rescale_factor(m_reference, reference_of_state(all)));
@@ -69,7 +69,8 @@ class ScratchSegment {
   }
 
  private:
-  static constexpr bool stashes_entries = sizeof(typename V::X) < sizeof(T);
+  static constexpr bool stashes_entries =
+      sizeof(typename V::X) < sizeof(T) && Source::value_is_scaled_raw;
   template <class Output>
   static constexpr bool stashes_exponentials = !stashes_entries && Output::keeps_exponentials;
   /// Whether the scratch memory has references; it does if some output of the operation needs them.
@@ -83,7 +84,7 @@ class ScratchSegment {
   using References = Scratch<T>;
 
   template <class Output>
-  KOKKOS_FORCEINLINE_FUNCTION State load_for(const RowArgs<V>& arguments, const Row& row,
+  KOKKOS_FORCEINLINE_FUNCTION State load_for(const ArgumentsOf<Source>& arguments, const Row& row,
                                              std::int64_t begin, int thread_id) {
     OnlineSum<typename Output::Exp, State> sum;
     for (std::int64_t t = tiles(row, begin) - 1; t > 0; --t) {
@@ -103,8 +104,8 @@ class ScratchSegment {
   }
 
   template <class Output>
-  KOKKOS_FORCEINLINE_FUNCTION void store_stashed(const RowArgs<V>& arguments, const Row& row,
-                                                 std::int64_t begin, int thread_id,
+  KOKKOS_FORCEINLINE_FUNCTION void store_stashed(const ArgumentsOf<Source>& arguments,
+                                                 const Row& row, std::int64_t begin, int thread_id,
                                                  const State& all) const {
     const EmptyRows empty_rows = arguments.empty_rows;
     [[maybe_unused]] const Output output(all, empty_rows);
@@ -127,6 +128,7 @@ class ScratchSegment {
           tile.store(row, first, thread_id, output);
         }
       }
+      finish_masked<Op, RowTile>(arguments, row, first, thread_id, all);
     }
   }
 

@@ -19,7 +19,7 @@ struct SubgroupKernel {
   using Row = typename Share::Row;
   static constexpr int rows_per_team = Shape::threads * Shape::rows_per_thread;
 
-  RowArgs<V> arguments;
+  ArgumentsOf<Source> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     constexpr int rows = Shape::rows_per_thread;

@@ -73,7 +73,7 @@ class Seams : public ::testing::Test {
   using With = typename C::With;
   using T = typename C::value;
   using V = ValueTypes<T>;
-  using S = ShapesOf<Exec, V>;
+  using S = ShapesOf<Exec, PlainSource<V>>;
   using Source = typename With::template Source<V>;
   using FirstOp = typename With::template FirstOp<V>;
   /// On GPUs, double has only the first operation, because each kernel takes half a second to

@@ -44,7 +44,7 @@ class AsyncSegment {
   }
 
   /// Reads the chunks from number `begin` to the end of the row. Returns this lane's state.
-  KOKKOS_FORCEINLINE_FUNCTION State load(const RowArgs<V>& arguments, const Row& row,
+  KOKKOS_FORCEINLINE_FUNCTION State load(const ArgumentsOf<Source>& arguments, const Row& row,
                                          std::int64_t begin, int thread_id) {
     const int end = staged_of(row, begin, thread_id);
     stage(row, begin, thread_id, end);
@@ -55,7 +55,7 @@ class AsyncSegment {
   }
 
   /// Writes the output of the same chunks. `all` is the state of the row.
-  KOKKOS_FORCEINLINE_FUNCTION void store(const RowArgs<V>& arguments, const Row& row,
+  KOKKOS_FORCEINLINE_FUNCTION void store(const ArgumentsOf<Source>& arguments, const Row& row,
                                          std::int64_t begin, int thread_id, const State& all) {
     store_output<Op>(m_tile, arguments, row, begin, thread_id, all,
                      rescale_factor(m_tile_reference, reference_of_state(all)));
@@ -92,7 +92,7 @@ class AsyncSegment {
                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
   template <class Output>
-  KOKKOS_FORCEINLINE_FUNCTION State sum_for(const RowArgs<V>& arguments, const Row& row,
+  KOKKOS_FORCEINLINE_FUNCTION State sum_for(const ArgumentsOf<Source>& arguments, const Row& row,
                                             std::int64_t begin, int thread_id, int end) {
     OnlineSum<typename Output::Exp, State> sum;
     sum.template add<Output::keeps_exponentials>(m_tile);
@@ -111,8 +111,8 @@ class AsyncSegment {
   }
 
   template <class Output>
-  KOKKOS_FORCEINLINE_FUNCTION void store_staged(const RowArgs<V>& arguments, const Row& row,
-                                                std::int64_t begin, int thread_id,
+  KOKKOS_FORCEINLINE_FUNCTION void store_staged(const ArgumentsOf<Source>& arguments,
+                                                const Row& row, std::int64_t begin, int thread_id,
                                                 const State& all) const {
     const EmptyRows empty_rows = arguments.empty_rows;
     const int end = staged_of(row, begin, thread_id);
@@ -159,9 +159,9 @@ class AsyncSegment {
 
   /// Finds the largest entry first, so that all exponentials have the same reference.
   template <class Exp>
-  KOKKOS_FORCEINLINE_FUNCTION void sum_and_keep(const RowArgs<V>& arguments, const Row& row,
-                                                std::int64_t begin, int thread_id, int end,
-                                                OnlineSum<Exp, State>& sum) {
+  KOKKOS_FORCEINLINE_FUNCTION void sum_and_keep(const ArgumentsOf<Source>& arguments,
+                                                const Row& row, std::int64_t begin, int thread_id,
+                                                int end, OnlineSum<Exp, State>& sum) {
     T max = sum.max();
     for (int p = 0; p < end; p += SubTile::chunks)
       max = entries_at(arguments, row, begin, p, thread_id, end).max(max);
@@ -180,8 +180,8 @@ class AsyncSegment {
   }
 
   template <class Exp>
-  KOKKOS_FORCEINLINE_FUNCTION void sum_pairs(const RowArgs<V>& arguments, int thread_id, int end,
-                                             OnlineSum<Exp, State>& sum) const {
+  KOKKOS_FORCEINLINE_FUNCTION void sum_pairs(const ArgumentsOf<Source>& arguments, int thread_id,
+                                             int end, OnlineSum<Exp, State>& sum) const {
     const auto pairs = pairs_of(thread_id, end);
     sum.raise_to(larger(sum.max(), pairs.largest(arguments)));
     const T factor = Source(arguments).factor();
@@ -194,8 +194,9 @@ class AsyncSegment {
   }
 
   template <class Output, class Pairs>
-  KOKKOS_FORCEINLINE_FUNCTION static void store_pairs(const RowArgs<V>& arguments, typename V::Y* y,
-                                                      const Pairs& pairs, const State& all) {
+  KOKKOS_FORCEINLINE_FUNCTION static void store_pairs(const ArgumentsOf<Source>& arguments,
+                                                      typename V::Y* y, const Pairs& pairs,
+                                                      const State& all) {
     const T factor = Source(arguments).factor();
     if constexpr (gives_halfs && Output::keeps_exponentials)
       if (ExpHalfFused<T>::serves(reference_of_state(all))) {
@@ -218,9 +219,9 @@ class AsyncSegment {
   }
 
   /// The values of this lane's chunks in the slots from thread_id + p on.
-  KOKKOS_FORCEINLINE_FUNCTION SubTile entries_at(const RowArgs<V>& arguments, const Row& row,
-                                                 std::int64_t begin, int p, int thread_id,
-                                                 int end) const {
+  KOKKOS_FORCEINLINE_FUNCTION SubTile entries_at(const ArgumentsOf<Source>& arguments,
+                                                 const Row& row, std::int64_t begin, int p,
+                                                 int thread_id, int end) const {
     const Source source(arguments);
     Slot slots[SubTile::items];
     fetch(p + thread_id, end - p, raw_chunk_of<typename V::X, RowTile::width>(source.padding()),

@@ -5,7 +5,9 @@
 #include <schedules/cluster/AsyncSegment.hpp>
 #include <schedules/cluster/ClusterMember.hpp>
 #include <schedules/cluster/StateExchange.hpp>
+#include <schedules/cluster/TileSegment.hpp>
 #include <team/TeamReduce.hpp>
+#include <type_traits>
 
 namespace KokkosSoftmax::Impl {
 
@@ -19,7 +21,8 @@ template <class Exec, class Op, class Source, class Shape>
 struct ClusterKernel {
   using V = typename Source::Types;
   using T = typename V::Compute;
-  using Share = AsyncSegment<Exec, Op, Source, Shape>;
+  using Share = std::conditional_t<knows_rows<Source>, TileSegment<Exec, Op, Source, Shape>,
+                                   AsyncSegment<Exec, Op, Source, Shape>>;
   using Row = typename Share::Row;
   using State = typename Op::State;
   using States = ScratchStates<Exec, State>;
@@ -28,7 +31,7 @@ struct ClusterKernel {
   static constexpr int min_teams = Shape::min_teams;  // per multiprocessor
   static constexpr int max_teams = Exchange::max_teams;
 
-  RowArgs<V> arguments;
+  ArgumentsOf<Source> arguments;
   int chunks_per_team;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const ClusterMember& member) const {

@@ -17,7 +17,7 @@ namespace KokkosSoftmax::Impl {
 ///   Contribution sum(row)   what the lane contributes to the state of the row, see RowStates
 ///   void write(row, all)    writes the segment's output, given the merged states of all teams
 /// `Team` has its own versions of the constants below if these values don't apply to it.
-template <class Team, class V, class Group>
+template <class Team, class Arguments, class Group>
 class RowLoop {
  public:
   using State = typename Group::State;
@@ -30,7 +30,7 @@ class RowLoop {
   /// Whether there must be as many groups as rows.
   static constexpr bool one_row_per_group = false;
 
-  KOKKOS_FORCEINLINE_FUNCTION RowLoop(const Member& member, int lane, const RowArgs<V>& arguments,
+  KOKKOS_FORCEINLINE_FUNCTION RowLoop(const Member& member, int lane, const Arguments& arguments,
                                       const SplitWorkspace& workspace, const SplitPlan& plan)
       : m_member(member),
         m_arguments(arguments),
@@ -70,7 +70,7 @@ class RowLoop {
   }
 
   const Member& m_member;
-  const RowArgs<V>& m_arguments;
+  const Arguments& m_arguments;
   const SplitPlan& m_plan;
   int m_lane;
   std::int64_t m_share;
@@ -151,14 +151,14 @@ class RowLoop {
 };
 
 /// The kernel whose teams are objects of class `Team`.
-template <class Team, class V>
+template <class Team, class Arguments>
 struct SplitKernel {
   static constexpr int max_members = Team::max_members;
   static constexpr int most_rows = Team::most_rows;
   static constexpr bool holds_shares = Team::holds_shares;
   static constexpr bool one_row_per_group = Team::one_row_per_group;
 
-  RowArgs<V> arguments;
+  Arguments arguments;
   SplitWorkspace workspace;
   SplitPlan plan;
 

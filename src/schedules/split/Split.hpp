@@ -25,19 +25,19 @@ namespace KokkosSoftmax::Impl {
 /// A team whose lanes work on one row together. The row is read twice.
 template <class Exec, class Op, class Source, class Shape>
 class SplitTeam
-    : public RowLoop<SplitTeam<Exec, Op, Source, Shape>, typename Source::Types,
+    : public RowLoop<SplitTeam<Exec, Op, Source, Shape>, ArgumentsOf<Source>,
                      TeamGroup<RowStates<Exec, typename Op::State, Shape::threads, Shape::lanes>>> {
  public:
   using V = typename Source::Types;
   using T = typename V::Compute;
   using Group = TeamGroup<RowStates<Exec, typename Op::State, Shape::threads, Shape::lanes>>;
-  using Loop = RowLoop<SplitTeam, V, Group>;
+  using Loop = RowLoop<SplitTeam, ArgumentsOf<Source>, Group>;
   using RowTile = LoopTileFor<Op, Source, Shape>;
   using Row = typename RowTile::Row;
   using typename Loop::Member;
   using typename Loop::State;
 
-  KOKKOS_FORCEINLINE_FUNCTION SplitTeam(const Member& member, const RowArgs<V>& arguments,
+  KOKKOS_FORCEINLINE_FUNCTION SplitTeam(const Member& member, const ArgumentsOf<Source>& arguments,
                                         const SplitWorkspace& workspace, const SplitPlan& plan)
       : Loop(member, lane_number<Shape::lanes>(member), arguments, workspace, plan),
         m_thread_id(member.team_rank() * Shape::lanes + this->m_lane) {}
@@ -45,15 +45,15 @@ class SplitTeam
  protected:
   friend Loop;
 
-  KOKKOS_FORCEINLINE_FUNCTION Row share_of(const RowPointers<V>& pointers) const {
-    Row row(this->m_arguments, pointers);
+  KOKKOS_FORCEINLINE_FUNCTION Row share_of(std::uint32_t r, const RowPointers<V>& pointers) const {
+    Row row(this->m_arguments, r, pointers);
     this->cut_to_share(row);
     return row;
   }
 
   /// Reads the segment forwards.
   KOKKOS_FORCEINLINE_FUNCTION State sum(std::uint32_t r) const {
-    const Row row = share_of(this->m_arguments.row(r));
+    const Row row = share_of(r, this->m_arguments.row(r));
     const State mine =
         with_output<Op>(this->m_arguments.function, [&]<class Output>(std::type_identity<Output>) {
           return reduce<typename Output::Exp>(row);
@@ -70,32 +70,34 @@ class SplitTeam
       tile.load(this->m_arguments, row, first, m_thread_id);
       sum.add(tile);
       first += RowTile::chunks;
-    } while (first < row.end);
+    } while (first < row.read_end(Source(this->m_arguments)));
     return sum.state();
   }
 
   /// Reads the segment backwards, because the cache certainly still holds the segment's end.
   KOKKOS_FORCEINLINE_FUNCTION void write(std::uint32_t r, const State& all) const {
-    const Row row = share_of(this->m_arguments.row(r));
+    const Row row = share_of(r, this->m_arguments.row(r));
     if constexpr (!Op::writes_entries) {
       if (this->m_group.index() == 0 && m_thread_id == 0)
         finish_row<Op>(this->m_arguments, all, row.y);
     } else {
       with_output<Op>(this->m_arguments.function, [&]<class Output>(std::type_identity<Output>) {
-        write_entries(row, EntryOutput<Op, Output>(all, this->m_arguments.empty_rows));
+        write_entries(row, all, EntryOutput<Op, Output>(all, this->m_arguments.empty_rows));
       });
       finish_beside_once(r, all);
     }
   }
 
   template <class Output>
-  KOKKOS_FORCEINLINE_FUNCTION void write_entries(const Row& row, const Output& output) const {
+  KOKKOS_FORCEINLINE_FUNCTION void write_entries(const Row& row, [[maybe_unused]] const State& all,
+                                                 const Output& output) const {
     const std::int64_t tiles = divide_up(row.end - this->begin(), RowTile::chunks);
     std::int64_t first = this->begin() + (tiles > 0 ? tiles - 1 : 0) * RowTile::chunks;
     for (; first >= this->begin(); first -= RowTile::chunks) {
       RowTile tile;
       tile.load(this->m_arguments, row, first, m_thread_id);
       tile.store(row, first, m_thread_id, output);
+      finish_masked<Op, RowTile>(this->m_arguments, row, first, m_thread_id, all);
     }
   }
 
@@ -123,7 +125,8 @@ class SplitHeldTeam : public SplitTeam<Exec, Op, Source, Shape> {
   using typename Base::State;
   static constexpr bool holds_shares = true;
 
-  KOKKOS_FORCEINLINE_FUNCTION SplitHeldTeam(const Member& member, const RowArgs<V>& arguments,
+  KOKKOS_FORCEINLINE_FUNCTION SplitHeldTeam(const Member& member,
+                                            const ArgumentsOf<Source>& arguments,
                                             const SplitWorkspace& workspace, const SplitPlan& plan)
       : Base(member, arguments, workspace, plan), m_held(member, plan.chunks_per_team) {}
 
@@ -163,7 +166,7 @@ class SplitHeldTeam : public SplitTeam<Exec, Op, Source, Shape> {
   static constexpr std::uint32_t own_rows = 2;
 
   KOKKOS_FORCEINLINE_FUNCTION Row share(std::uint32_t r) const {  // supports one outer axis only
-    return this->share_of(this->m_arguments.row_of_one_axis(r));
+    return this->share_of(r, this->m_arguments.row_of_one_axis(r));
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void load_and_publish(std::uint32_t r, std::uint32_t round,
@@ -201,7 +204,7 @@ class SplitOnceTeam : public SplitTeam<Exec, Op, Source, Shape> {
 
   KOKKOS_FORCEINLINE_FUNCTION void run() {
     const std::uint32_t r = this->m_group.own_row(0);
-    const auto row = this->share_of(this->m_arguments.row_of_one_axis(r));
+    const auto row = this->share_of(r, this->m_arguments.row_of_one_axis(r));
     RowTile tile;
     tile.load(this->m_arguments, row, this->begin(), this->m_thread_id);
     const State mine =
@@ -223,15 +226,15 @@ class SplitOnceTeam : public SplitTeam<Exec, Op, Source, Shape> {
 
 /// For rows of any length.
 template <class Exec, class Op, class Source, class Shape>
-using SplitOnlineKernel = SplitKernel<SplitTeam<Exec, Op, Source, Shape>, typename Source::Types>;
+using SplitOnlineKernel = SplitKernel<SplitTeam<Exec, Op, Source, Shape>, ArgumentsOf<Source>>;
 
 /// For rows that a group of teams can hold in registers and scratch memory.
 template <class Exec, class Op, class Source, class Shape>
-using SplitHeldKernel = SplitKernel<SplitHeldTeam<Exec, Op, Source, Shape>, typename Source::Types>;
+using SplitHeldKernel = SplitKernel<SplitHeldTeam<Exec, Op, Source, Shape>, ArgumentsOf<Source>>;
 
 /// For as many rows as there are groups, which hold the rows in registers.
 template <class Exec, class Op, class Source, class Shape>
-using SplitOnceKernel = SplitKernel<SplitOnceTeam<Exec, Op, Source, Shape>, typename Source::Types>;
+using SplitOnceKernel = SplitKernel<SplitOnceTeam<Exec, Op, Source, Shape>, ArgumentsOf<Source>>;
 
 }  // namespace KokkosSoftmax::Impl
 

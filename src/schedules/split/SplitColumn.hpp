@@ -38,7 +38,7 @@ using PanelGroup = TeamGroup<PanelStates<Exec, State, Shape::threads, Shape::lan
 /// columns s, s + n, s + 2n, ... of the team's segment. Rows are read twice.
 template <class Exec, class Op, class Source, class Shape>
 class SplitColumnTeam
-    : public RowLoop<SplitColumnTeam<Exec, Op, Source, Shape>, typename Source::Types,
+    : public RowLoop<SplitColumnTeam<Exec, Op, Source, Shape>, ArgumentsOf<Source>,
                      PanelGroup<Exec, typename Op::State, Shape>> {
  public:
   static constexpr int slots = Shape::rows_per_thread;
@@ -46,14 +46,15 @@ class SplitColumnTeam
   using V = typename Source::Types;
   using T = typename V::Compute;
   using Group = PanelGroup<Exec, typename Op::State, Shape>;
-  using Loop = RowLoop<SplitColumnTeam, V, Group>;
+  using Loop = RowLoop<SplitColumnTeam, ArgumentsOf<Source>, Group>;
   /// The tile of one slot. The columns of the slot are treated as a row.
   using RowTile = Tile<Source, Shape::items / slots, 1, 1, AccessMode::scalar, Strides::any>;
   using Row = typename RowTile::Row;
   using typename Loop::Member;
   using typename Loop::Merged;
 
-  KOKKOS_FORCEINLINE_FUNCTION SplitColumnTeam(const Member& member, const RowArgs<V>& arguments,
+  KOKKOS_FORCEINLINE_FUNCTION SplitColumnTeam(const Member& member,
+                                              const ArgumentsOf<Source>& arguments,
                                               const SplitWorkspace& workspace,
                                               const SplitPlan& plan)
       : Loop(member, lane_number<Shape::lanes>(member), arguments, workspace, plan) {}
@@ -182,13 +183,17 @@ class SplitColumnTeam
       load(row, first, tile);
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < slots; ++k) tile[k].store(row.slot[k], first, 0, output_of(k));
+      if constexpr (knows_rows<Source>)
+        for (int k = 0; k < slots; ++k)
+          finish_masked<Op, RowTile>(this->m_arguments, row.slot[k], first, 0,
+                                     all(this->m_group.states().row(k)));
     }
   }
 };
 
 template <class Exec, class Op, class Source, class Shape>
 using SplitColumnKernel =
-    SplitKernel<SplitColumnTeam<Exec, Op, Source, Shape>, typename Source::Types>;
+    SplitKernel<SplitColumnTeam<Exec, Op, Source, Shape>, ArgumentsOf<Source>>;
 
 }  // namespace KokkosSoftmax::Impl
 

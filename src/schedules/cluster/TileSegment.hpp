@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_TILESEGMENT_HPP
+#define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_TILESEGMENT_HPP
+
+#include <op/FinishRow.hpp>
+#include <row/Tile.hpp>
+#include <team/OnlineSum.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// A segment of a row, like AsyncSegment, in registers alone: for sources that know rows. What they
+/// read besides x is then loaded at one time, and the kernel is so small that nothing is spilled.
+template <class Exec, class Op, class Source, class Shape>
+class TileSegment {
+ public:
+  using V = typename Source::Types;
+  using T = typename V::Compute;
+  using State = typename Op::State;
+  using RowTile = TeamTile<Source, Shape>;
+  using Row = typename RowTile::Row;
+  static_assert(Op::writes_entries, "nothing would have to be held");
+
+  static constexpr double comfortable_part = 1;
+  static constexpr double roomy_part = 1;
+
+  template <class Member>
+  KOKKOS_FORCEINLINE_FUNCTION TileSegment(const Member& /*member*/, std::int64_t /*chunks*/) {}
+
+  /// Reads the chunks from number `begin` to the end of the row. Returns this lane's state.
+  KOKKOS_FORCEINLINE_FUNCTION State load(const ArgumentsOf<Source>& arguments, const Row& row,
+                                         std::int64_t begin, int thread_id) {
+    m_tile.load(arguments, row, begin, thread_id);
+    return with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+      OnlineSum<typename Output::Exp, State> sum;
+      sum.template add<Output::keeps_exponentials>(m_tile);
+      m_reference = sum.reference();
+      return sum.state();
+    });
+  }
+
+  /// Writes the output of the same chunks. `all` is the state of the row.
+  KOKKOS_FORCEINLINE_FUNCTION void store(const ArgumentsOf<Source>& arguments, const Row& row,
+                                         std::int64_t begin, int thread_id, const State& all) {
+    store_output<Op>(m_tile, arguments, row, begin, thread_id, all,
+                     rescale_factor(m_reference, reference_of_state(all)));
+  }
+
+  static std::size_t scratch_bytes(std::int64_t /*chunks*/) { return 0; }
+
+  /// The largest number of chunks of a segment.
+  static std::int64_t most_chunks(std::size_t /*scratch*/) { return RowTile::chunks; }
+
+ private:
+  RowTile m_tile;
+  T m_reference;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
