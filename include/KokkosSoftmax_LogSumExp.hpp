@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_LOGSUMEXP_HPP
 #define KOKKOSSOFTMAX_LOGSUMEXP_HPP
 
+#include <KokkosSoftmax_Operands.hpp>
 #include <KokkosSoftmax_Options.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
 
@@ -62,6 +63,45 @@ template <class X, class L>
 void logsumexp(const X& x, const L& lse, const Options& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("logsumexp", X, "lse", L);
   if constexpr (Impl::are_views<X, L>) logsumexp(typename L::execution_space{}, x, lse, options);
+}
+
+/// Computes the log-sum-exp of values that depend on more than x: on a bias, a mask, lengths or
+/// positions. So scale * x + v_j needs no array of its own. (u_i + logsumexp is that of scale * x +
+/// v_j + u_i.)
+///
+/// \tparam Exec     any execution space that Kokkos has enabled
+/// \tparam X        a Kokkos::View
+/// \tparam L        a Kokkos::View
+/// \tparam Given    the template arguments of the operands
+/// \param exec      as for logsumexp without operands
+/// \param x         as for logsumexp without operands
+/// \param lse       as for logsumexp without operands
+/// \param options   as for logsumexp without operands
+/// \param operands  the Views that are read besides x. There is no `lse` and no `max` among them
+/// \throws std::invalid_argument  as logsumexp without operands, and if a View of the operands has
+///                 the wrong extents or strides, or overlaps lse. Nothing has been written then
+template <class Exec, class X, class L, class... Given>
+void logsumexp(const Exec& exec, const X& x, const L& lse, const Options& options,
+               const Operands<Given...>& operands) {
+  KOKKOSSOFTMAX_IMPL_CHECK_TYPES("logsumexp", Exec, X, "lse", L, 1);
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("logsumexp", Exec, X, L, Operands<Given...>);
+  KOKKOSSOFTMAX_IMPL_CHECK_READS_ONLY("logsumexp", Operands<Given...>);
+  Impl::check_and_launch_with<Impl::Operation::logsumexp>(exec, x, "lse", lse, options, operands);
+}
+
+/// Computes the same on the default instance of the execution space of lse.
+///
+/// \param x         as for logsumexp with an instance
+/// \param lse       as for logsumexp with an instance
+/// \param options   as for logsumexp with an instance
+/// \param operands  the Views that are read besides x
+/// \throws std::invalid_argument  as logsumexp with an instance
+template <class X, class L, class... Given>
+void logsumexp(const X& x, const L& lse, const Options& options,
+               const Operands<Given...>& operands) {
+  KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("logsumexp", X, "lse", L);
+  if constexpr (Impl::are_views<X, L>)
+    logsumexp(typename L::execution_space{}, x, lse, options, operands);
 }
 
 /// \}

@@ -45,18 +45,36 @@ template <class Beside>
 struct OperandsShape {
   explicit OperandsShape(const Beside&) {}
 };
-template <class Lse, class Max>
-struct OperandsShape<Operands<Lse, Max>> {
-  explicit OperandsShape(const Operands<Lse, Max>& operands)
-      : lse(operands.lse), max(operands.max) {}
+template <class Lse, class Max, class Bias, class Mask, class Lengths, class Position>
+struct OperandsShape<Operands<Lse, Max, Bias, Mask, Lengths, Position>> {
+  using Given = Operands<Lse, Max, Bias, Mask, Lengths, Position>;
 
-  void check(Operation operation, const Operands<Lse, Max>& operands) const {
+  explicit OperandsShape(const Given& operands)
+      : lse(operands.lse),
+        max(operands.max),
+        bias(operands.bias),
+        mask(operands.mask),
+        lengths(operands.lengths),
+        causal(operands.causal) {}
+
+  void check(Operation operation, const Given& operands) const {
     lse.check(operation, "lse", operands.lse);
     max.check(operation, "max", operands.max);
+    bias.check(operation, "bias", operands.bias);
+    mask.check(operation, "mask", operands.mask);
+    lengths.check(operation, "lengths", operands.lengths);
+    if constexpr (is_given<Position>)
+      if (operands.causal.axis != causal.axis)
+        throw_invalid(operation, "causal.axis differs from that of the plan (the offset alone may ",
+                      "differ): make another plan for this axis");
   }
 
   OperandShape<Lse> lse;
   OperandShape<Max> max;
+  OperandShape<Bias> bias;
+  OperandShape<Mask> mask;
+  OperandShape<Lengths> lengths;
+  Position causal;
 };
 
 }  // namespace Impl
@@ -138,13 +156,11 @@ class Plan {
 
   static auto problem(Impl::Operation operation, const X& x, const Y& y, const Options& options,
                       [[maybe_unused]] const Beside& beside) {
-    const auto x_array = Impl::strided_array(x);
-    const auto y_array = Impl::strided_array(y);
     if constexpr (has_operands)
-      return Impl::checked_problem(operation, x_array, y_name(), y_array, options,
-                                   Impl::arrays_beside<X, Y>(beside));
+      return Impl::checked_problem_with(operation, x, y_name(), y, options, beside);
     else
-      return Impl::checked_problem(operation, x_array, y_name(), y_array, options);
+      return Impl::checked_problem(operation, Impl::strided_array(x), y_name(),
+                                   Impl::strided_array(y), options);
   }
 
   void execute_with(const X& x, const Y& y, const Beside& beside) const {
@@ -172,16 +188,39 @@ class Plan {
     problem.y = y.data();
     if constexpr (has_operands) {
       m_beside.check(operation, beside);
-      const auto arrays = Impl::arrays_beside<X, Y>(beside);
-      Impl::check_overlap_beside(operation, Impl::strided_array(x), Impl::strided_array(y), arrays,
-                                 Impl::checked_axis(operation, m_options.axis, X::rank()));
-      if (arrays.lse) problem.lse = arrays.lse->data;
-      if (arrays.max) problem.max = arrays.max->data;
-      if (!writes_something() && problem.rows > 0) Impl::launch_beside_nothing(m_exec, arrays);
+      set_operands(operation, problem, x, y, beside);
+      if (!writes_something() && problem.rows > 0)
+        Impl::launch_beside_nothing(m_exec, Impl::arrays_beside<X, Y>(beside));
     }
     if (!writes_something()) return;
     Impl::check_overlap(operation, y_name(), problem);
     Impl::launch<operation>(m_exec, problem, m_options, m_choice);
+  }
+
+  /// Sets the addresses of the operands, and checks that these don't overlap others.
+  template <class Problem>
+  void set_operands(Impl::Operation operation, Problem& problem, const X& x, const Y& y,
+                    const Beside& beside) const {
+    const auto x_array = Impl::strided_array(x);
+    const auto y_array = Impl::strided_array(y);
+    const int axis = Impl::checked_axis(operation, m_options.axis, X::rank());
+    const auto arrays = Impl::arrays_beside<X, Y>(beside);
+    Impl::check_overlap_beside(operation, x_array, y_array, arrays, axis);
+    if (arrays.lse) problem.lse = arrays.lse->data;
+    if (arrays.max) problem.max = arrays.max->data;
+    if constexpr (Impl::have_inputs<Beside>) {
+      const auto inputs =
+          Impl::checked_inputs<typename Values::Compute>(operation, x_array, axis, beside);
+      Impl::check_overlap_inputs(operation, y_name(), y_array, arrays, inputs, axis);
+      if constexpr (Impl::is_given<decltype(Beside::bias)>)
+        problem.inputs.bias.data = beside.bias.data();
+      if constexpr (Impl::is_given<decltype(Beside::mask)>)
+        problem.inputs.mask.data = beside.mask.data();
+      if constexpr (Impl::is_given<decltype(Beside::lengths)>)
+        problem.inputs.lengths.data = beside.lengths.data();
+      if constexpr (Impl::is_given<decltype(Beside::causal)>)
+        problem.inputs.causal_limit = Impl::causal_limit(beside.causal);
+    }
   }
 
   template <Impl::Operation operation>
@@ -190,7 +229,7 @@ class Plan {
     text << "KokkosSoftmax::" << to_string(operation) << " of " << m_problem.rows << " rows of "
          << m_problem.columns << " columns of " << Values::name << " on " << Exec::name() << ": ";
     if (writes_something())
-      text << Impl::describe<operation, Exec, Values>(m_choice);
+      text << Impl::describe<operation, Exec, Values>(m_choice, Impl::have_inputs<Beside>);
     else
       text << "nothing to do";
     return text.str();
@@ -205,7 +244,10 @@ class Plan {
   Exec m_exec;
   Options m_options;
   // holds the addresses of the Views that the plan was made with; execute() replaces them
-  Impl::RowProblem<typename Values::X, typename Values::Y> m_problem;
+  std::conditional_t<Impl::have_inputs<Beside>,
+                     Impl::GeneralRowProblem<typename Values::X, typename Values::Y>,
+                     Impl::RowProblem<typename Values::X, typename Values::Y>>
+      m_problem;
   Impl::ViewShape<X> m_x;
   Impl::ViewShape<Y> m_y;
   Impl::OperandsShape<Beside> m_beside;
@@ -245,15 +287,15 @@ requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, Y> plan_softmax(const Exec& exe
 /// \param y         as for plan_softmax without operands
 /// \param options   as for plan_softmax without operands
 /// \param operands  the operands that the plan will be executed with, or Views of the same type,
-///                  extents and strides
+///                  extents, strides and addresses modulo 16 bytes
 /// \return the plan
 /// \throws std::invalid_argument  as softmax
-template <class Exec, class X, class Y, class Lse, class Max>
-Plan<Exec, X, Y, Operands<Lse, Max>> plan_softmax(const Exec& exec, const X& x, const Y& y,
+template <class Exec, class X, class Y, class... Given>
+Plan<Exec, X, Y, Operands<Given...>> plan_softmax(const Exec& exec, const X& x, const Y& y,
                                                   const Options& options,
-                                                  const Operands<Lse, Max>& operands) {
+                                                  const Operands<Given...>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_softmax", Exec, X, "y", Y, 0);
-  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("plan_softmax", Exec, X, Y, Lse, Max);
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("plan_softmax", Exec, X, Y, Operands<Given...>);
   return Impl::make_plan<Impl::Operation::softmax>(exec, x, y, options, operands);
 }
 
@@ -282,15 +324,15 @@ requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, Y> plan_log_softmax(const Exec&
 /// \param y         as for plan_log_softmax without operands
 /// \param options   as for plan_log_softmax without operands
 /// \param operands  the operands that the plan will be executed with, or Views of the same type,
-///                  extents and strides
+///                  extents, strides and addresses modulo 16 bytes
 /// \return the plan
 /// \throws std::invalid_argument  as log_softmax
-template <class Exec, class X, class Y, class Lse, class Max>
-Plan<Exec, X, Y, Operands<Lse, Max>> plan_log_softmax(const Exec& exec, const X& x, const Y& y,
+template <class Exec, class X, class Y, class... Given>
+Plan<Exec, X, Y, Operands<Given...>> plan_log_softmax(const Exec& exec, const X& x, const Y& y,
                                                       const Options& options,
-                                                      const Operands<Lse, Max>& operands) {
+                                                      const Operands<Given...>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_log_softmax", Exec, X, "y", Y, 0);
-  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("plan_log_softmax", Exec, X, Y, Lse, Max);
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("plan_log_softmax", Exec, X, Y, Operands<Given...>);
   return Impl::make_plan<Impl::Operation::log_softmax>(exec, x, y, options, operands);
 }
 
@@ -312,6 +354,26 @@ requires(!Kokkos::is_view_v<Exec>) Plan<Exec, X, L> plan_logsumexp(const Exec& e
   return Impl::make_plan<Impl::Operation::logsumexp>(exec, x, lse, options);
 }
 
+/// Makes a plan of logsumexp(exec, x, lse, options, operands).
+///
+/// \param exec      as for plan_logsumexp without operands
+/// \param x         as for plan_logsumexp without operands
+/// \param lse       as for plan_logsumexp without operands
+/// \param options   as for plan_logsumexp without operands
+/// \param operands  the operands that the plan will be executed with, or Views of the same type,
+///                  extents, strides and addresses modulo 16 bytes
+/// \return the plan
+/// \throws std::invalid_argument  as logsumexp
+template <class Exec, class X, class L, class... Given>
+Plan<Exec, X, L, Operands<Given...>> plan_logsumexp(const Exec& exec, const X& x, const L& lse,
+                                                    const Options& options,
+                                                    const Operands<Given...>& operands) {
+  KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_logsumexp", Exec, X, "lse", L, 1);
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("plan_logsumexp", Exec, X, L, Operands<Given...>);
+  KOKKOSSOFTMAX_IMPL_CHECK_READS_ONLY("plan_logsumexp", Operands<Given...>);
+  return Impl::make_plan<Impl::Operation::logsumexp>(exec, x, lse, options, operands);
+}
+
 /// Makes a plan for the default instance of the execution space of y.
 ///
 /// \param x        as for plan_softmax with an instance
@@ -324,6 +386,22 @@ auto plan_softmax(const X& x, const Y& y, const Options& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("plan_softmax", X, "y", Y);
   if constexpr (Impl::are_views<X, Y>)
     return plan_softmax(typename Y::execution_space{}, x, y, options);
+}
+
+/// Makes a plan with operands for the default instance of the execution space of y.
+///
+/// \param x         as for plan_softmax with an instance
+/// \param y         as for plan_softmax with an instance
+/// \param options   as for plan_softmax with an instance
+/// \param operands  as for plan_softmax with an instance
+/// \return the plan
+/// \throws std::invalid_argument  as softmax
+template <class X, class Y, class... Given>
+auto plan_softmax(const X& x, const Y& y, const Options& options,
+                  const Operands<Given...>& operands) {
+  KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("plan_softmax", X, "y", Y);
+  if constexpr (Impl::are_views<X, Y>)
+    return plan_softmax(typename Y::execution_space{}, x, y, options, operands);
 }
 
 /// Makes a plan for the default instance of the execution space of y.
@@ -340,6 +418,22 @@ auto plan_log_softmax(const X& x, const Y& y, const Options& options = {}) {
     return plan_log_softmax(typename Y::execution_space{}, x, y, options);
 }
 
+/// Makes a plan with operands for the default instance of the execution space of y.
+///
+/// \param x         as for plan_log_softmax with an instance
+/// \param y         as for plan_log_softmax with an instance
+/// \param options   as for plan_log_softmax with an instance
+/// \param operands  as for plan_log_softmax with an instance
+/// \return the plan
+/// \throws std::invalid_argument  as log_softmax
+template <class X, class Y, class... Given>
+auto plan_log_softmax(const X& x, const Y& y, const Options& options,
+                      const Operands<Given...>& operands) {
+  KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("plan_log_softmax", X, "y", Y);
+  if constexpr (Impl::are_views<X, Y>)
+    return plan_log_softmax(typename Y::execution_space{}, x, y, options, operands);
+}
+
 /// Makes a plan for the default instance of the execution space of lse.
 ///
 /// \param x        as for plan_logsumexp with an instance
@@ -352,6 +446,22 @@ auto plan_logsumexp(const X& x, const L& lse, const Options& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("plan_logsumexp", X, "lse", L);
   if constexpr (Impl::are_views<X, L>)
     return plan_logsumexp(typename L::execution_space{}, x, lse, options);
+}
+
+/// Makes a plan with operands for the default instance of the execution space of lse.
+///
+/// \param x         as for plan_logsumexp with an instance
+/// \param lse       as for plan_logsumexp with an instance
+/// \param options   as for plan_logsumexp with an instance
+/// \param operands  as for plan_logsumexp with an instance
+/// \return the plan
+/// \throws std::invalid_argument  as logsumexp
+template <class X, class L, class... Given>
+auto plan_logsumexp(const X& x, const L& lse, const Options& options,
+                    const Operands<Given...>& operands) {
+  KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("plan_logsumexp", X, "lse", L);
+  if constexpr (Impl::are_views<X, L>)
+    return plan_logsumexp(typename L::execution_space{}, x, lse, options, operands);
 }
 
 /// \}

@@ -69,22 +69,21 @@ void softmax(const X& x, const Y& y, const Options& options = {}) {
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View
 /// \tparam Y        a Kokkos::View
-/// \tparam Lse      a Kokkos::View, or NoOperand
-/// \tparam Max      a Kokkos::View, or NoOperand
+/// \tparam Given    the template arguments of the operands
 /// \param exec      as for softmax without operands
 /// \param x         as for softmax without operands
 /// \param y         as for softmax without operands
 /// \param options   as for softmax without operands
-/// \param operands  the Views that are written beside y
+/// \param operands  the Views that are read besides x or written beside y
 /// \throws std::invalid_argument  as softmax without operands, and if a View of the operands has
-///                 the wrong extents or strides, or overlaps x, y or another operand. Nothing has
+///                 the wrong extents or strides, or overlaps memory that it must not. Nothing has
 ///                 been written then
-template <class Exec, class X, class Y, class Lse, class Max>
+template <class Exec, class X, class Y, class... Given>
 void softmax(const Exec& exec, const X& x, const Y& y, const Options& options,
-             const Operands<Lse, Max>& operands) {
+             const Operands<Given...>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("softmax", Exec, X, "y", Y, 0);
-  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("softmax", Exec, X, Y, Lse, Max);
-  Impl::check_and_launch_with<Impl::Operation::softmax>(exec, x, y, options, operands);
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("softmax", Exec, X, Y, Operands<Given...>);
+  Impl::check_and_launch_with<Impl::Operation::softmax>(exec, x, "y", y, options, operands);
 }
 
 /// Computes the same on the default instance of the execution space of y.
@@ -92,10 +91,10 @@ void softmax(const Exec& exec, const X& x, const Y& y, const Options& options,
 /// \param x         as for softmax with an instance
 /// \param y         as for softmax with an instance
 /// \param options   as for softmax with an instance
-/// \param operands  the Views that are written beside y
+/// \param operands  the Views that are read besides x or written beside y
 /// \throws std::invalid_argument  as softmax with an instance
-template <class X, class Y, class Lse, class Max>
-void softmax(const X& x, const Y& y, const Options& options, const Operands<Lse, Max>& operands) {
+template <class X, class Y, class... Given>
+void softmax(const X& x, const Y& y, const Options& options, const Operands<Given...>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("softmax", X, "y", Y);
   if constexpr (Impl::are_views<X, Y>)
     softmax(typename Y::execution_space{}, x, y, options, operands);
@@ -142,22 +141,21 @@ void log_softmax(const X& x, const Y& y, const Options& options = {}) {
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View
 /// \tparam Y        a Kokkos::View
-/// \tparam Lse      a Kokkos::View, or NoOperand
-/// \tparam Max      a Kokkos::View, or NoOperand
+/// \tparam Given    the template arguments of the operands
 /// \param exec      as for log_softmax without operands
 /// \param x         as for log_softmax without operands
 /// \param y         as for log_softmax without operands
 /// \param options   as for log_softmax without operands
-/// \param operands  the Views that are written beside y
+/// \param operands  the Views that are read besides x or written beside y
 /// \throws std::invalid_argument  as log_softmax without operands, and if a View of the operands
-///                 has the wrong extents or strides, or overlaps x, y or another operand. Nothing
+///                 has the wrong extents or strides, or overlaps memory that it must not. Nothing
 ///                 has been written then
-template <class Exec, class X, class Y, class Lse, class Max>
+template <class Exec, class X, class Y, class... Given>
 void log_softmax(const Exec& exec, const X& x, const Y& y, const Options& options,
-                 const Operands<Lse, Max>& operands) {
+                 const Operands<Given...>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("log_softmax", Exec, X, "y", Y, 0);
-  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("log_softmax", Exec, X, Y, Lse, Max);
-  Impl::check_and_launch_with<Impl::Operation::log_softmax>(exec, x, y, options, operands);
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("log_softmax", Exec, X, Y, Operands<Given...>);
+  Impl::check_and_launch_with<Impl::Operation::log_softmax>(exec, x, "y", y, options, operands);
 }
 
 /// Computes the same on the default instance of the execution space of y.
@@ -165,11 +163,11 @@ void log_softmax(const Exec& exec, const X& x, const Y& y, const Options& option
 /// \param x         as for log_softmax with an instance
 /// \param y         as for log_softmax with an instance
 /// \param options   as for log_softmax with an instance
-/// \param operands  the Views that are written beside y
+/// \param operands  the Views that are read besides x or written beside y
 /// \throws std::invalid_argument  as log_softmax with an instance
-template <class X, class Y, class Lse, class Max>
+template <class X, class Y, class... Given>
 void log_softmax(const X& x, const Y& y, const Options& options,
-                 const Operands<Lse, Max>& operands) {
+                 const Operands<Given...>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_VIEWS("log_softmax", X, "y", Y);
   if constexpr (Impl::are_views<X, Y>)
     log_softmax(typename Y::execution_space{}, x, y, options, operands);

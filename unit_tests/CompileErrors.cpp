@@ -13,6 +13,17 @@ using Exec = Kokkos::DefaultHostExecutionSpace;
 template <class Data>
 using View = Kokkos::View<Data, Kokkos::LayoutRight, Exec>;
 
+/// A memory that no host can access.
+struct FarSpace {
+  using memory_space = FarSpace;
+  using execution_space = Exec;
+  using device_type = Kokkos::Device<Exec, FarSpace>;
+  using size_type = std::size_t;
+  static constexpr const char* name() { return "Far"; }
+};
+template <class Data>
+using FarView = Kokkos::View<Data, FarSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
 void calls(const View<double**>& x, const View<double**>& y, const View<double*>& lse,
            const View<Kokkos::Experimental::half_t**>& half) {
   KokkosSoftmax::softmax(Exec{}, x, y);
@@ -27,6 +38,20 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::plan_logsumexp(x, lse, {.scale = 2.0}).execute(x, lse);
   KokkosSoftmax::softmax(Exec{}, half, half);
   KokkosSoftmax::log_softmax(Exec{}, half, View<float**>("y", 1, 1));
+  const View<bool*> mask("mask", 1);
+  const View<int*> lengths("lengths", 1);
+  using KokkosSoftmax::Operands;
+  KokkosSoftmax::softmax(x, y, options, Operands{.bias = lse});
+  KokkosSoftmax::softmax(x, y, options, Operands{.lse = lse, .bias = View<const double**>(x)});
+  KokkosSoftmax::log_softmax(x, y, options, Operands{.mask = View<unsigned char>("mask")});
+  KokkosSoftmax::logsumexp(x, lse, options, Operands{.mask = mask, .lengths = lengths});
+  KokkosSoftmax::logsumexp(
+      Exec{}, lse, View<double>("lse"), {},
+      Operands{.lengths = View<const std::int64_t>(View<std::int64_t>("length"))});
+  KokkosSoftmax::plan_logsumexp(Exec{}, x, lse, {}, Operands{.causal = KokkosSoftmax::Causal{}})
+      .execute(x, lse, Operands{.causal = KokkosSoftmax::Causal{.offset = 1}});
+  KokkosSoftmax::softmax(Exec{}, half, half, options, Operands{.bias = half});
+  KokkosSoftmax::softmax(Exec{}, half, half, options, Operands{.bias = View<float*>("bias", 1)});
 #ifdef KOKKOSSOFTMAX_TEST_WRONG_CALLS
   KokkosSoftmax::softmax(Exec{}, View<int**>("x", 1, 1), y);
   KokkosSoftmax::softmax(Exec{}, x, View<float**>("y", 1, 1));
@@ -49,6 +74,23 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::softmax(Exec{}, x, y, options,
                          KokkosSoftmax::Operands{.lse = lse, .max = View<float*>("max", 1)});
   KokkosSoftmax::log_softmax(Exec{}, x, y, options, KokkosSoftmax::Operands{.max = 1.0});
+  KokkosSoftmax::log_softmax(Exec{}, x, y, options, Operands{.bias = 1.0});
+  KokkosSoftmax::softmax(Exec{}, x, y, options, Operands{.bias = View<float*>("bias", 1)});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options, Operands{.bias = View<double***>()});
+  KokkosSoftmax::softmax(Exec{}, x, y, options, Operands{.bias = FarView<double*>()});
+  KokkosSoftmax::log_softmax(Exec{}, x, y, options, Operands{.mask = true});
+  KokkosSoftmax::softmax(Exec{}, x, y, options, Operands{.mask = View<float*>("mask", 1)});
+  KokkosSoftmax::log_softmax(Exec{}, x, y, options, Operands{.mask = View<bool***>()});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options, Operands{.mask = FarView<bool*>()});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options, Operands{.lengths = 3});
+  KokkosSoftmax::softmax(Exec{}, x, y, options, Operands{.lengths = View<float*>("lengths", 1)});
+  KokkosSoftmax::log_softmax(Exec{}, x, y, options, Operands{.lengths = View<int**>()});
+  KokkosSoftmax::softmax(Exec{}, x, y, options, Operands{.lengths = FarView<int*>()});
+  KokkosSoftmax::softmax(Exec{}, x, y, options, Operands{.causal = 1});
+  KokkosSoftmax::log_softmax(Exec{}, lse, lse, {}, Operands{.causal = KokkosSoftmax::Causal{}});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options, Operands{.lse = lse, .mask = mask});
+  KokkosSoftmax::plan_logsumexp(Exec{}, x, lse, options, Operands{.max = lse});
+  KokkosSoftmax::plan_softmax(Exec{}, x, y, options, Operands{.mask = View<double*>("mask", 1)});
 #endif
 }
 

@@ -23,7 +23,24 @@ set(sentences
   "KokkosSoftmax::softmax: the value type of operands.lse must be double if that of x is double, otherwise float"
   "KokkosSoftmax::log_softmax: operands.lse must have the rank of x less one"
   "KokkosSoftmax::softmax: the value type of operands.max must be double if that of x is double, otherwise float"
-  "KokkosSoftmax::log_softmax: operands.max must be a Kokkos::View")
+  "KokkosSoftmax::log_softmax: operands.max must be a Kokkos::View"
+  "KokkosSoftmax::log_softmax: operands.bias must be a Kokkos::View"
+  "KokkosSoftmax::softmax: the value type of operands.bias must be that of x, or float if x has a half type"
+  "KokkosSoftmax::logsumexp: operands.bias must have at most the rank of x"
+  "KokkosSoftmax::softmax: the memory of operands.bias is not accessible from exec"
+  "KokkosSoftmax::log_softmax: operands.mask must be a Kokkos::View"
+  "KokkosSoftmax::softmax: the value type of operands.mask must be bool or unsigned char"
+  "KokkosSoftmax::log_softmax: operands.mask must have at most the rank of x"
+  "KokkosSoftmax::logsumexp: the memory of operands.mask is not accessible from exec"
+  "KokkosSoftmax::logsumexp: operands.lengths must be a Kokkos::View"
+  "KokkosSoftmax::softmax: the value type of operands.lengths must be std::int32_t or std::int64_t"
+  "KokkosSoftmax::log_softmax: operands.lengths must have at most the rank of x (lengths: less one)"
+  "KokkosSoftmax::softmax: the memory of operands.lengths is not accessible from exec"
+  "KokkosSoftmax::softmax: operands.causal must be a KokkosSoftmax::Causal"
+  "KokkosSoftmax::log_softmax: operands.causal needs an x of rank 2 or more"
+  "KokkosSoftmax::logsumexp: operands.lse and operands.max are for softmax and log_softmax"
+  "KokkosSoftmax::plan_logsumexp: operands.lse and operands.max are for softmax and log_softmax"
+  "KokkosSoftmax::plan_softmax: the value type of operands.mask must be bool or unsigned char")
 
 execute_process(COMMAND ${COMPILER} ${FLAGS} -fsyntax-only ${SOURCE}
   RESULT_VARIABLE failed ERROR_VARIABLE message)

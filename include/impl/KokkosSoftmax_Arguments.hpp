@@ -14,7 +14,9 @@
 #include <cmath>
 #include <impl/KokkosSoftmax_Launch.hpp>
 #include <impl/KokkosSoftmax_Overlap.hpp>
+#include <impl/KokkosSoftmax_RowInputs.hpp>
 #include <numeric>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -203,11 +205,147 @@ void check_overlap_beside(Operation operation, const StridedArray<X>& x, const S
   if (beside.lse && beside.max) check("lse", with_axis(*beside.lse, axis), "max", *beside.max);
 }
 
-/// Checks the values of the arguments and returns the problem in the form rows x columns.
+/// The array broadcast to the extents of another one as in NumPy: the last axes are aligned, and
+/// the stride is 0 along axes that are missing or have extent 1.
+template <class T, class X>
+StridedArray<T> broadcast(Operation operation, const char* name, const StridedArray<T>& array,
+                          const StridedArray<X>& to, const char* to_what) {
+  StridedArray<T> result;
+  result.data = array.data;
+  result.rank = to.rank;
+  result.extents = to.extents;
+  bool fits = array.rank <= to.rank;
+  for (int d = to.rank - array.rank, from = 0; fits && from < array.rank; ++d, ++from) {
+    if (array.extents[from] == 1) continue;
+    fits = array.extents[from] == to.extents[d];
+    result.strides[d] = array.strides[from];
+  }
+  if (!fits)
+    throw_invalid(operation, "the extents ", extents_of(array), " of ", name,
+                  " can't be broadcast to ", extents_of(to), ", those of ", to_what,
+                  " (it must have at most ", to.rank,
+                  " axes, and each of them the same extent, or ",
+                  "1, counted from the last one): give ", name, " other extents");
+  return result;
+}
+
+/// The same array without the axis.
+template <class T>
+StridedArray<T> without_axis(StridedArray<T> array, int axis) {
+  --array.rank;
+  for (int d = axis; d < array.rank; ++d) {
+    array.extents[d] = array.extents[d + 1];
+    array.strides[d] = array.strides[d + 1];
+  }
+  return array;
+}
+
+/// Checks the axis along which a causal mask counts rows, and returns it in [0, rank).
+inline int checked_causal_axis(Operation operation, const Causal& causal, int axis, int rank) {
+  if (rank == 1)
+    throw_invalid(operation, "causal is given with an x of rank 1 (rows are counted along another ",
+                  "axis of x): leave it out, or give lengths");
+  if (!causal.axis) return axis == rank - 1 ? rank - 2 : rank - 1;
+  const int given = *causal.axis;
+  if (given < -rank || given >= rank)
+    throw_invalid(operation, "causal.axis = ", given, " is out of range (x has rank ", rank,
+                  "): give an axis from ", -rank, " to ", rank - 1);
+  const int causal_axis = given < 0 ? given + rank : given;
+  if (causal_axis == axis)
+    throw_invalid(operation, "causal.axis = ", given, " is the axis of the call (it must be the ",
+                  "axis along which rows are counted): give another axis");
+  return causal_axis;
+}
+
+/// Broadcasts the inputs of a call to x, and checks their extents and strides.
+template <class X, class Compute>
+auto broadcast_inputs(Operation operation, const StridedArray<X>& x, int axis,
+                      InputArrays<X, Compute> inputs) {
+  const auto to_x = [&](const char* name, auto& array) {
+    if (array) array = broadcast(operation, name, *array, x, "x");
+    if (array) check_size(operation, name, *array);
+  };
+  const auto to_rows = [&](auto& array) {
+    if (array)
+      array = broadcast(operation, "lengths", *array, without_axis(x, axis), "x without the axis");
+    if (array) check_size(operation, "lengths", *array);
+  };
+  to_x("bias", inputs.bias);
+  to_x("bias", inputs.wide_bias);
+  to_x("mask", inputs.mask);
+  to_rows(inputs.lengths);
+  to_rows(inputs.long_lengths);
+  if (inputs.causal)
+    inputs.causal->axis = checked_causal_axis(operation, *inputs.causal, axis, x.rank);
+  return inputs;
+}
+
+/// A View as an array of const T: of the same type, or bool as unsigned char.
+template <class T, class V>
+auto input_array(const V& view) {
+  const auto given = strided_array(view);
+  StridedArray<const T> array;
+  array.data = reinterpret_cast<const T*>(given.data);
+  array.rank = given.rank;
+  array.extents = given.extents;
+  array.strides = given.strides;
+  return array;
+}
+
+/// The inputs among the operands of a call, broadcast to x.
+template <class Compute, class X, class O>
+auto checked_inputs(Operation operation, const StridedArray<X>& x, int axis, const O& operands) {
+  using Entry = std::remove_const_t<X>;
+  InputArrays<X, Compute> inputs;
+  if constexpr (is_given<decltype(O::bias)>) {
+    if constexpr (std::is_same_v<typename decltype(O::bias)::non_const_value_type, Entry>)
+      inputs.bias = input_array<Entry>(operands.bias);
+    else
+      inputs.wide_bias = input_array<Compute>(operands.bias);
+  }
+  if constexpr (is_given<decltype(O::mask)>)
+    inputs.mask = input_array<unsigned char>(operands.mask);
+  if constexpr (is_given<decltype(O::lengths)>) {
+    if constexpr (sizeof(typename decltype(O::lengths)::value_type) == sizeof(std::int64_t))
+      inputs.long_lengths = input_array<std::int64_t>(operands.lengths);
+    else
+      inputs.lengths = input_array<std::int32_t>(operands.lengths);
+  }
+  if constexpr (is_given<decltype(O::causal)>) inputs.causal = operands.causal;
+  return broadcast_inputs(operation, x, axis, inputs);
+}
+
+/// Checks that what is read shares no element with what is written.
+template <class X, class Y, class Compute>
+void check_overlap_inputs(Operation operation, const char* y_name, const StridedArray<Y>& y,
+                          const ArraysBeside<X, Y>& beside, const InputArrays<X, Compute>& inputs,
+                          int axis) {
+  inputs.for_each([&](const char* name, const auto& input, bool has_no_axis) {
+    const auto check = [&](const char* name_written, const auto& written) {
+      auto array = input;
+      if (has_no_axis) {
+        array = with_axis(array, axis);
+        array.strides[axis] = 0;
+        if (written.rank == array.rank) array.extents[axis] = written.extents[axis];
+      }
+      const auto pair = make_row_problem(array, written, axis);
+      if (pair.rows == 0 || pair.columns == 0 || !overlap(pair)) return;
+      throw_invalid(operation, name, " at ", static_cast<const void*>(array.data), " and ",
+                    name_written, " at ", static_cast<const void*>(written.data), " overlap (",
+                    name_written, " is written while other rows are computed): give ", name,
+                    " memory of its own");
+    };
+    check(y_name, y);
+    beside.for_each(check);
+  });
+}
+
+/// Checks the values of the arguments except the strides of what is written beside y. Returns the
+/// axis.
 template <class X, class Y>
-auto checked_problem(Operation operation, const StridedArray<X>& x, const char* y_name,
-                     const StridedArray<Y>& y, const Options& options,
-                     const ArraysBeside<X, Y>& beside = {}) {
+int check_values(Operation operation, const StridedArray<X>& x, const char* y_name,
+                 const StridedArray<Y>& y, const Options& options,
+                 const ArraysBeside<X, Y>& beside) {
   const int axis = checked_axis(operation, options.axis, x.rank);
   check_scale<ValueTypes<std::remove_const_t<X>, Y>>(operation, options.scale);
   check_extents(operation, x, y_name, y, axis, one_value_per_row(operation));
@@ -218,7 +356,13 @@ auto checked_problem(Operation operation, const StridedArray<X>& x, const char* 
     check_size(operation, name, array);
   });
   check_overlap_beside(operation, x, y, beside, axis);
-  const auto problem = make_row_problem(x, y, axis, beside);
+  return axis;
+}
+
+/// Checks what is known of a problem once its axes are merged.
+template <class X, class Y, class Problem>
+void check_problem(Operation operation, const char* y_name, const ArraysBeside<X, Y>& beside,
+                   const Problem& problem) {
   const auto check_one_stride = [&](const char* name, const auto& array, bool has_one_stride) {
     if (!has_one_stride)
       throw_invalid(operation, "the strides ", listed(array->strides, array->rank), " of ", name,
@@ -229,6 +373,28 @@ auto checked_problem(Operation operation, const StridedArray<X>& x, const char* 
   check_one_stride("lse", beside.lse, problem.lse_has_one_stride);
   check_one_stride("max", beside.max, problem.max_has_one_stride);
   if (writes_something(operation, problem)) check_overlap(operation, y_name, problem);
+}
+
+/// Checks the values of the arguments and returns the problem in the form rows x columns.
+template <class X, class Y>
+auto checked_problem(Operation operation, const StridedArray<X>& x, const char* y_name,
+                     const StridedArray<Y>& y, const Options& options,
+                     const ArraysBeside<X, Y>& beside = {}) {
+  const int axis = check_values(operation, x, y_name, y, options, beside);
+  const auto problem = make_row_problem(x, y, axis, beside);
+  check_problem(operation, y_name, beside, problem);
+  return problem;
+}
+
+/// The same for a call that reads more than x. The inputs have passed checked_inputs().
+template <class X, class Y, class Compute>
+auto checked_problem(Operation operation, const StridedArray<X>& x, const char* y_name,
+                     const StridedArray<Y>& y, const Options& options,
+                     const ArraysBeside<X, Y>& beside, const InputArrays<X, Compute>& inputs) {
+  const int axis = check_values(operation, x, y_name, y, options, beside);
+  check_overlap_inputs(operation, y_name, y, beside, inputs, axis);
+  const auto problem = make_general_row_problem(x, y, axis, beside, inputs);
+  check_problem(operation, y_name, beside, problem);
   return problem;
 }
 
@@ -252,16 +418,34 @@ void launch_beside_nothing(const Exec& exec, const ArraysBeside<X, Y>& beside) {
   });
 }
 
+/// Enqueues an operation whose arguments have been checked.
+template <Operation operation, class Exec, class X, class Y, class Problem>
+void launch_checked(const Exec& exec, const Problem& problem, const Options& options,
+                    const ArraysBeside<X, Y>& beside) {
+  if (writes_something(operation, problem))
+    launch<operation>(exec, problem, options);
+  else if (problem.rows > 0)
+    launch_beside_nothing(exec, beside);
+}
+
 /// Checks the values of the arguments and enqueues the operation. If it throws, nothing is written.
 template <Operation operation, class Exec, class X, class Y>
 void check_and_launch(const Exec& exec, const StridedArray<X>& x, const char* y_name,
                       const StridedArray<Y>& y, const Options& options,
                       const ArraysBeside<X, Y>& beside = {}) {
   const auto problem = checked_problem(operation, x, y_name, y, options, beside);
-  if (writes_something(operation, problem))
-    launch<operation>(exec, problem, options);
-  else if (problem.rows > 0)
-    launch_beside_nothing(exec, beside);
+  launch_checked<operation>(exec, problem, options, beside);
+}
+
+/// The same with inputs as they are given.
+template <Operation operation, class Exec, class X, class Y, class Compute>
+void check_and_launch(const Exec& exec, const StridedArray<X>& x, const char* y_name,
+                      const StridedArray<Y>& y, const Options& options,
+                      const ArraysBeside<X, Y>& beside, const InputArrays<X, Compute>& given) {
+  const int axis = checked_axis(operation, options.axis, x.rank);
+  const auto inputs = broadcast_inputs(operation, x, axis, given);
+  const auto problem = checked_problem(operation, x, y_name, y, options, beside, inputs);
+  launch_checked<operation>(exec, problem, options, beside);
 }
 
 /// The same for arguments that are Views.
@@ -272,20 +456,36 @@ requires(Kokkos::is_view_v<X>) void check_and_launch(const Exec& exec, const X& 
   check_and_launch<operation>(exec, strided_array(x), y_name, strided_array(y), options);
 }
 
-/// The arrays of the operands of a call with x and y.
-template <class X, class Y, class Lse, class Max>
-auto arrays_beside(const Operands<Lse, Max>& operands) {
+/// The arrays that a call with x and y writes beside y.
+template <class X, class Y, class O>
+auto arrays_beside(const O& operands) {
   ArraysBeside<typename X::value_type, typename Y::value_type> beside;
-  if constexpr (Kokkos::is_view_v<Lse>) beside.lse = strided_array(operands.lse);
-  if constexpr (Kokkos::is_view_v<Max>) beside.max = strided_array(operands.max);
+  if constexpr (is_given<decltype(O::lse)>) beside.lse = strided_array(operands.lse);
+  if constexpr (is_given<decltype(O::max)>) beside.max = strided_array(operands.max);
   return beside;
 }
 
-template <Operation operation, class Exec, class X, class Y, class Lse, class Max>
-void check_and_launch_with(const Exec& exec, const X& x, const Y& y, const Options& options,
-                           const Operands<Lse, Max>& operands) {
-  check_and_launch<operation>(exec, strided_array(x), "y", strided_array(y), options,
-                              arrays_beside<X, Y>(operands));
+/// Checks the arguments of a call with operands, and returns its problem.
+template <class X, class Y, class O>
+auto checked_problem_with(Operation operation, const X& x, const char* y_name, const Y& y,
+                          const Options& options, const O& operands) {
+  const auto x_array = strided_array(x);
+  const auto y_array = strided_array(y);
+  const auto beside = arrays_beside<X, Y>(operands);
+  if constexpr (have_inputs<O>) {
+    const int axis = checked_axis(operation, options.axis, x_array.rank);
+    const auto inputs = checked_inputs<ComputeOf<X, Y>>(operation, x_array, axis, operands);
+    return checked_problem(operation, x_array, y_name, y_array, options, beside, inputs);
+  } else {
+    return checked_problem(operation, x_array, y_name, y_array, options, beside);
+  }
+}
+
+template <Operation operation, class Exec, class X, class Y, class O>
+void check_and_launch_with(const Exec& exec, const X& x, const char* y_name, const Y& y,
+                           const Options& options, const O& operands) {
+  const auto problem = checked_problem_with(operation, x, y_name, y, options, operands);
+  launch_checked<operation>(exec, problem, options, arrays_beside<X, Y>(operands));
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -7,6 +7,7 @@
 
 #include <KokkosSoftmax_Options.hpp>
 #include <impl/KokkosSoftmax_Operation.hpp>
+#include <impl/KokkosSoftmax_RowInputs.hpp>
 #include <impl/KokkosSoftmax_RowProblem.hpp>
 #include <impl/KokkosSoftmax_ValueTypes.hpp>
 #include <string>
@@ -40,9 +41,20 @@ void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& 
 template <Operation operation, class Exec, class Tx, class Ty>
 void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options);
 
-/// Returns the schedule and the reason for the choice as text. V is a ValueTypes.
+/// The same for a problem that reads more than x. The Choice is one of other variants: those of
+/// GeneralSource.
+template <Operation operation, class Exec, class Tx, class Ty>
+Choice choose(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options);
+template <Operation operation, class Exec, class Tx, class Ty>
+void launch(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options,
+            const Choice& choice);
+template <Operation operation, class Exec, class Tx, class Ty>
+void launch(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options);
+
+/// Returns the schedule and the reason for the choice as text. V is a ValueTypes. `has_inputs`:
+/// whether the problem reads more than x.
 template <Operation operation, class Exec, class V>
-std::string describe(const Choice& choice);
+std::string describe(const Choice& choice, bool has_inputs = false);
 
 }  // namespace KokkosSoftmax::Impl
 

@@ -29,13 +29,16 @@ struct OuterAxis {
   std::int64_t y_stride;
 };
 
+/// The largest number of outer axes that aren't merged.
+inline constexpr int max_outer_rank = 3;
+
 /// `rows` independent rows of `columns` entries. The row number r is decomposed into indices of the
 /// outer axes, with the last axis fastest. The outer axes are sorted so that neighbouring rows are
 /// neighbours in the memory of x if possible. Two outer axes are merged if one stride describes
 /// both.
 template <class Tx, class Ty>
 struct RowProblem {
-  static constexpr int max_outer_rank = 3;
+  static constexpr int max_outer_rank = Impl::max_outer_rank;
   /// The type of one number per row beside y: the type of the computation.
   using RowValue = std::conditional_t<std::is_same_v<Tx, double>, double, float>;
 
@@ -70,11 +73,24 @@ void insertion_sort(Iterator first, Iterator last, const Less& less) {
     std::rotate(std::upper_bound(first, i, *i, less), i, i + 1);
 }
 
-/// An outer axis with its strides in lse and max.
+/// The strides of what is read besides x, along one axis and along each axis, see
+/// make_general_row_problem().
+using InputStridesOfAxis = std::array<std::int64_t, 4>;
+using InputStrides = std::array<InputStridesOfAxis, 4>;
+
+/// An outer axis with its strides in lse, max and the inputs.
 struct OuterAxisBeside : OuterAxis {
   std::int64_t lse_stride;
   std::int64_t max_stride;
+  InputStridesOfAxis input_strides{};
 };
+
+/// Whether the strides of the inputs along a slower axis and a faster one are those of one axis.
+inline bool inputs_are_one_run(const OuterAxisBeside& slower, const OuterAxisBeside& faster) {
+  for (std::size_t i = 0; i < slower.input_strides.size(); ++i)
+    if (slower.input_strides[i] != faster.extent * faster.input_strides[i]) return false;
+  return true;
+}
 
 /// Removes axes of extent 1 and sorts the others by their stride in x, largest first. Returns the
 /// number of remaining axes (at least one).
@@ -149,10 +165,12 @@ struct ArraysBeside {
 
 /// Makes the problem of x and y. x has rank 1 to 4. y has the same rank, or one less (without the
 /// axis) if it holds one value per row, as the arrays beside y do. `axis` is in [0, rank). All must
-/// have passed check_size().
+/// have passed check_size(). `input_strides` has the strides along the axes of x of what is read
+/// besides x; `merged_strides` gets those along the outer axes of the result.
 template <class X, class Y>
 auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int axis,
-                      const ArraysBeside<X, Y>& beside = {}) {
+                      const ArraysBeside<X, Y>& beside, const InputStrides& input_strides,
+                      InputStrides& merged_strides) {
   const auto lse = beside.lse.value_or(typename ArraysBeside<X, Y>::Array{});
   const auto max = beside.max.value_or(typename ArraysBeside<X, Y>::Array{});
   const bool one_value_per_row = y.rank < x.rank;
@@ -172,7 +190,8 @@ auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int ax
     // if x has no elements, its strides have no meaning
     axes[count++] = {{x.extents[d], problem.columns == 0 ? 0 : x.strides[d], y.strides[y_d]},
                      lse.strides[without_axis],
-                     max.strides[without_axis]};
+                     max.strides[without_axis],
+                     input_strides[d]};
     problem.rows = capped_product(problem.rows, x.extents[d]);
   }
   const bool writes_nothing = problem.rows == 0 || (problem.columns == 0 && !one_value_per_row);
@@ -192,11 +211,20 @@ auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int ax
   problem.max_stride = merged[0].max_stride;
   const auto one_run = [](const auto& slower, const auto& faster) {
     return slower.x_stride == faster.extent * faster.x_stride &&
-           slower.y_stride == faster.extent * faster.y_stride;
+           slower.y_stride == faster.extent * faster.y_stride && inputs_are_one_run(slower, faster);
   };
   problem.outer_rank = merge_outer_axes(axes, count, one_run, merged);
   std::copy_n(merged.begin(), problem.outer_rank, problem.outer);
+  for (int d = 0; d < problem.outer_rank; ++d) merged_strides[d] = merged[d].input_strides;
   return problem;
+}
+
+/// The same without inputs besides x.
+template <class X, class Y>
+auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int axis,
+                      const ArraysBeside<X, Y>& beside = {}) {
+  InputStrides merged{};
+  return make_row_problem(x, y, axis, beside, {}, merged);
 }
 
 }  // namespace KokkosSoftmax::Impl

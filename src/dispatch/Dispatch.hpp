@@ -13,6 +13,7 @@
 #include <dispatch/Rule.hpp>
 #include <dispatch/Tuning.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
+#include <row/GeneralSource.hpp>
 #include <sstream>
 
 namespace KokkosSoftmax::Impl {
@@ -39,18 +40,20 @@ const std::vector<TunedVariant>& tuned_variants() {
   return tuned;
 }
 
-template <class Exec, class V, Operation operation>
+template <class Exec, class V, Operation operation, template <class> class SourceOf>
 class Dispatch {
- public:
-  using X = typename V::X;
+  using Source = SourceOf<V>;
 
-  Dispatch(const Exec& exec, const RowProblem<X, typename V::Y>& problem, const Options& options)
+ public:
+  using Problem = typename ArgumentsOf<Source>::Problem;
+
+  Dispatch(const Exec& exec, const Problem& problem, const Options& options)
       : m_context(exec, problem, options) {}
 
   Choice choose() const {
     if (const TunedVariant* tuned = by_tables()) return {tuned->variant, tuned->line};
-    const int variant = Rule<Exec, Op, function_number<operation, V>>(m_context).choose();
-    if (variant == Rule<Exec, Op, function_number<operation, V>>::none) throw_cannot_serve();
+    const int variant = RuleOf(m_context).choose();
+    if (variant == RuleOf::none) throw_cannot_serve();
     return {variant, nullptr};
   }
 
@@ -63,10 +66,13 @@ class Dispatch {
   using Op = OpOf<operation, V>;
   static_assert(Op::writes_entries != one_value_per_row(operation));
   static_assert(function_number<operation, V> < static_cast<int>(Op::Outputs::size));
-  static constexpr const auto& list = kernel_variants<Exec, Op, function_number<operation, V>>;
+  static constexpr const auto& list =
+      kernel_variants<Exec, Op, function_number<operation, V>, Source>;
+  using RuleOf = Rule<Exec, Op, function_number<operation, V>, Source>;
 
   /// The first line that applies to the problem and whose variant serves it.
   const TunedVariant* by_tables() const {
+    if constexpr (knows_rows<Source>) return nullptr;  // the tables are for PlainSource
     const auto& tuned = tuned_variants<operation, Exec, V>();
     // Not for `reproducible`: a line can apply to some numbers of rows only.
     if (tuned.empty() || m_context.options.reproducible) return nullptr;
@@ -92,26 +98,57 @@ class Dispatch {
                   " can't serve ", m_context.problem().rows, " rows of ",
                   m_context.problem().columns, " columns of ", V::name, " with column stride ",
                   m_context.problem().x_column_stride, " on ", Exec::name(),
+                  knows_rows<Source> ? " with bias, mask, lengths or causal" : "",
                   " (see docs/algorithms.md for what each algorithm can hold): use "
                   "Algorithm::automatic");
   }
 
-  const LaunchContext<Exec, V> m_context;
+  const LaunchContext<Exec, V, ArgumentsOf<Source>> m_context;
+};
+
+/// The source of a problem.
+template <class Problem>
+struct SourceOfProblem;
+template <class Tx, class Ty>
+struct SourceOfProblem<RowProblem<Tx, Ty>> {
+  template <class V>
+  using type = PlainSource<V>;
+};
+template <class Tx, class Ty>
+struct SourceOfProblem<GeneralRowProblem<Tx, Ty>> {
+  template <class V>
+  using type = GeneralSource<V>;
 };
 
 /// The Dispatch of a problem, for the types of its kernels.
-template <Operation operation, class Exec, class Tx, class Ty>
-auto dispatch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options) {
+template <Operation operation, class Exec, template <class, class> class Problem, class Tx,
+          class Ty>
+auto dispatch(const Exec& exec, const Problem<Tx, Ty>& problem, const Options& options) {
   using V = KernelTypes<operation, ValueTypes<Tx, Ty>>;
-  return Dispatch<Exec, V, operation>(exec, kernel_problem<operation, V>(problem), options);
+  return Dispatch<Exec, V, operation, SourceOfProblem<Problem<Tx, Ty>>::template type>(
+      exec, kernel_problem<operation, V>(problem), options);
 }
 
-template <Operation operation, class Exec, class Tx, class Ty>
-Choice choose(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options) {
+template <Operation operation, class Exec, class Problem>
+Choice choose_for(const Exec& exec, const Problem& problem, const Options& options) {
   const auto call = dispatch<operation>(exec, problem, options);
   const Choice choice = call.choose();
   call.prepare(choice);
   return choice;
+}
+template <Operation operation, class Exec, class Problem>
+void launch_for(const Exec& exec, const Problem& problem, const Options& options) {
+  const auto call = dispatch<operation>(exec, problem, options);
+  call.launch(call.choose());
+}
+
+template <Operation operation, class Exec, class Tx, class Ty>
+Choice choose(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options) {
+  return choose_for<operation>(exec, problem, options);
+}
+template <Operation operation, class Exec, class Tx, class Ty>
+Choice choose(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options) {
+  return choose_for<operation>(exec, problem, options);
 }
 
 template <Operation operation, class Exec, class Tx, class Ty>
@@ -119,22 +156,33 @@ void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& 
             const Choice& choice) {
   dispatch<operation>(exec, problem, options).launch(choice);
 }
+template <Operation operation, class Exec, class Tx, class Ty>
+void launch(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options,
+            const Choice& choice) {
+  dispatch<operation>(exec, problem, options).launch(choice);
+}
 
 template <Operation operation, class Exec, class Tx, class Ty>
 void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options) {
-  const auto call = dispatch<operation>(exec, problem, options);
-  call.launch(call.choose());
+  launch_for<operation>(exec, problem, options);
+}
+template <Operation operation, class Exec, class Tx, class Ty>
+void launch(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options) {
+  launch_for<operation>(exec, problem, options);
 }
 
 /// The variants that serve an operation on a pair of value types.
-template <Operation operation, class Exec, class V, class KernelV = KernelTypes<operation, V>>
+template <Operation operation, class Exec, class V, template <class> class SourceOf = PlainSource,
+          class KernelV = KernelTypes<operation, V>>
 inline constexpr const auto& variants_for =
-    kernel_variants<Exec, OpOf<operation, KernelV>, function_number<operation, KernelV>>;
+    kernel_variants<Exec, OpOf<operation, KernelV>, function_number<operation, KernelV>,
+                    SourceOf<KernelV>>;
 
 template <Operation operation, class Exec, class V>
-std::string describe(const Choice& choice) {
+std::string describe(const Choice& choice, bool has_inputs) {
   std::ostringstream text;
-  text << variants_for<operation, Exec, V>[choice.variant].schedule;
+  text << (has_inputs ? variants_for<operation, Exec, V, GeneralSource>[choice.variant].schedule
+                      : variants_for<operation, Exec, V>[choice.variant].schedule);
   if (const TuningLine* line = choice.line)
     text << " (" << line->table << ":" << line->number << ": columns " << line->columns << ", rows "
          << line->rows << ")";

@@ -10,6 +10,7 @@
 #include <Kokkos_BitManipulation.hpp>
 #include <dispatch/OpOf.hpp>
 #include <impl/KokkosSoftmax_Operation.hpp>
+#include <impl/KokkosSoftmax_RowInputs.hpp>
 #include <impl/KokkosSoftmax_RowProblem.hpp>
 #include <impl/KokkosSoftmax_ValueTypes.hpp>
 #include <type_traits>
@@ -45,6 +46,12 @@ RowProblem<Tx, typename V::Y> kernel_problem(const RowProblem<Tx, Ty>& problem) 
     for (OuterAxis& axis : same.outer) axis.y_stride *= sizeof(Ty) / sizeof(Y);
     return same;
   }
+}
+
+template <Operation operation, class V, class Tx, class Ty>
+GeneralRowProblem<Tx, typename V::Y> kernel_problem(const GeneralRowProblem<Tx, Ty>& problem) {
+  const RowProblem<Tx, Ty>& without_inputs = problem;
+  return {kernel_problem<operation, V>(without_inputs), problem.inputs};
 }
 
 }  // namespace KokkosSoftmax::Impl

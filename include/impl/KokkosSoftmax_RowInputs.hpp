@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_IMPL_ROWINPUTS_HPP
+#define KOKKOSSOFTMAX_IMPL_ROWINPUTS_HPP
+
+/// \file
+/// What a call reads besides x: bias, mask, lengths, and a causal limit.
+
+#include <KokkosSoftmax_Operands.hpp>
+#include <cstdint>
+#include <impl/KokkosSoftmax_RowProblem.hpp>
+#include <limits>
+#include <optional>
+#include <type_traits>
+
+namespace KokkosSoftmax::Impl {
+
+/// An array that is read with a row. The outer strides are those along RowProblem::outer; all
+/// strides are in elements.
+struct RowInput {
+  const void* data = nullptr;
+  std::int64_t column_stride = 0;
+  std::int64_t outer_stride[max_outer_rank] = {};
+};
+
+/// All of them. Those that a call doesn't have are null.
+struct RowInputs {
+  static constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+
+  RowInput bias;
+  RowInput mask;
+  RowInput lengths;
+  /// The number of columns that take part in a row whose index along `causal_axis` is 0.
+  std::int64_t causal_limit = no_limit;
+  int causal_axis = -1;               ///< in RowProblem::outer; -1: the index is 0 in all rows
+  bool bias_is_entries = true;        ///< of the type of x; otherwise of the computation's
+  bool lengths_have_64_bits = false;  ///< otherwise 32
+};
+
+/// A problem with inputs besides x.
+template <class Tx, class Ty>
+struct GeneralRowProblem : RowProblem<Tx, Ty> {
+  RowInputs inputs;
+};
+
+/// The inputs of a call as arrays: as they are given, or broadcast to the extents of x (lengths:
+/// without the axis), with strides of 0 along axes that are broadcast.
+template <class X, class Compute>
+struct InputArrays {
+  template <class T>
+  using Array = std::optional<StridedArray<const T>>;
+
+  Array<std::remove_const_t<X>> bias;
+  Array<Compute> wide_bias;
+  Array<unsigned char> mask;
+  Array<std::int32_t> lengths;
+  Array<std::int64_t> long_lengths;
+  std::optional<Causal> causal;
+
+  bool any() const { return bias || wide_bias || mask || lengths || long_lengths || causal; }
+
+  /// Calls function(name, array, without_axis) for the arrays that a call has.
+  template <class Function>
+  void for_each(const Function& function) const {
+    if (bias) function("bias", *bias, false);
+    if (wide_bias) function("bias", *wide_bias, false);
+    if (mask) function("mask", *mask, false);
+    if (lengths) function("lengths", *lengths, true);
+    if (long_lengths) function("lengths", *long_lengths, true);
+  }
+};
+
+/// The number of columns that take part in the first row: offset + 1, without overflow.
+inline std::int64_t causal_limit(const Causal& causal) {
+  return causal.offset < RowInputs::no_limit ? causal.offset + 1 : RowInputs::no_limit;
+}
+
+/// Makes the problem of x, y and the inputs, see make_row_problem(). The causal axis is in [0,
+/// rank).
+template <class X, class Y, class Compute>
+auto make_general_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int axis,
+                              const ArraysBeside<X, Y>& beside,
+                              const InputArrays<X, Compute>& arrays) {
+  enum { bias, mask, lengths, causal };
+  InputStrides strides{};
+  GeneralRowProblem<std::remove_const_t<X>, Y> problem;
+  RowInputs& inputs = problem.inputs;
+  const auto add = [&](int number, RowInput& input, const auto& array) {
+    input.data = array->data;
+    const bool has_axis = array->rank == x.rank;
+    if (has_axis) input.column_stride = array->strides[axis];
+    for (int d = 0; d < x.rank; ++d)
+      if (d != axis) strides[d][number] = array->strides[!has_axis && d > axis ? d - 1 : d];
+  };
+  if (arrays.bias) add(bias, inputs.bias, arrays.bias);
+  if (arrays.wide_bias) add(bias, inputs.bias, arrays.wide_bias);
+  if (arrays.mask) add(mask, inputs.mask, arrays.mask);
+  if (arrays.lengths) add(lengths, inputs.lengths, arrays.lengths);
+  if (arrays.long_lengths) add(lengths, inputs.lengths, arrays.long_lengths);
+  inputs.bias_is_entries = !arrays.wide_bias;
+  inputs.lengths_have_64_bits = arrays.long_lengths.has_value();
+  if (arrays.causal) {
+    strides[*arrays.causal->axis][causal] = 1;  // the index as an array: so its axis isn't merged
+    inputs.causal_limit = causal_limit(*arrays.causal);
+  }
+  InputStrides merged{};
+  static_cast<RowProblem<std::remove_const_t<X>, Y>&>(problem) =
+      make_row_problem(x, y, axis, beside, strides, merged);
+  for (int d = 0; d < problem.outer_rank; ++d) {
+    inputs.bias.outer_stride[d] = merged[d][bias];
+    inputs.mask.outer_stride[d] = merged[d][mask];
+    inputs.lengths.outer_stride[d] = merged[d][lengths];
+    if (merged[d][causal] == 1) inputs.causal_axis = d;
+  }
+  return problem;
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

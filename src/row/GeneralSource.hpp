@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_ROW_GENERALSOURCE_HPP
+#define KOKKOSSOFTMAX_SRC_ROW_GENERALSOURCE_HPP
+
+/// \file
+/// The source of calls that read more than x: bias, mask, lengths and a causal limit. Which of
+/// these a call has is known at run time, so that one kernel serves all of them. All threads of a
+/// launch take the same branches.
+
+#include <backend/Unroll.hpp>
+#include <impl/KokkosSoftmax_RowInputs.hpp>
+#include <row/Chunk.hpp>
+#include <row/RowArgs.hpp>
+#include <type_traits>
+
+namespace KokkosSoftmax::Impl {
+
+/// The arguments of the kernels of GeneralSource.
+template <class V>
+struct GeneralArgs : RowArgs<V> {
+  using Problem = GeneralRowProblem<typename V::X, typename V::Y>;
+
+  RowInputs inputs;
+  /// The source multiplies by 0 itself: a bias is added to the product, so that a small value isn't
+  /// always 0 (see written_value()).
+  bool product_is_zero;
+
+  GeneralArgs(const Problem& problem, const Options& options)
+      : RowArgs<V>(problem, options), inputs(problem.inputs), product_is_zero(this->scale_is_zero) {
+    this->scale_is_zero = false;
+  }
+};
+
+/// Bytes as they are loaded, in one word.
+template <int width>
+struct ByteChunk {
+  using Word = std::conditional_t<(width > 4), std::uint64_t,
+                                  std::conditional_t<(width > 1), std::uint32_t, unsigned char>>;
+  Word word;
+
+  KOKKOS_FORCEINLINE_FUNCTION bool is_zero(int k) const {
+    return (word & (Word(0xff) << (8 * k))) == 0;
+  }
+};
+
+/// The places of chunks i to i + count - 1 of a tile in an array that is read besides x.
+template <int count, class Columns>
+class InputPlaces {
+  static constexpr int width = Columns::width;
+
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION InputPlaces(const Columns& columns, int i)
+      : m_first(columns(i * width)),
+        m_step(columns.step()),
+        m_left(columns.left(columns.source_row().visible) - Columns::offset(i * width)) {}
+
+  /// Prefetches them.
+  template <class Input>
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch_chunks(const Input* row, std::int64_t stride) const {
+    const Input* const p = row + m_first * stride;
+    if (stride != 1) return;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < count; ++j)
+      if (Columns::offset(j * width) < m_left) Intrinsics::prefetch(p + Columns::offset(j * width));
+  }
+
+  /// Loads the array's chunks of the columns. Entries that needn't be read are left as they are.
+  template <class Input, class Raw>
+  KOKKOS_FORCEINLINE_FUNCTION void load(const Input* row, std::int64_t stride,
+                                        Raw (&chunk)[count]) const {
+    const Input* p = row + m_first * stride;
+    if (has_chunks(p, stride)) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < count; ++j)
+        if (Columns::offset(j * width) < m_left)
+          load_chunk(p + Columns::offset(j * width), chunk[j]);
+    } else {
+      const std::int64_t distance = stride * m_step;
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < count; ++j, p += Columns::offset(width) * distance)
+        KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k)
+        if (Columns::offset(j * width + k) < m_left) set(chunk[j], k, p[k * distance]);
+    }
+  }
+
+ private:
+  /// Whether the chunks of x are chunks of the array, too.
+  template <class Input>
+  KOKKOS_FORCEINLINE_FUNCTION static bool has_chunks(const Input* p, std::int64_t stride) {
+    constexpr int entries = chunk_alignment<Input>(width);
+    return width > 1 && stride == 1 &&
+           reinterpret_cast<std::uintptr_t>(p) / sizeof(Input) % entries == 0;
+  }
+
+  template <class Input, class Raw>
+  KOKKOS_FORCEINLINE_FUNCTION static void load_chunk(const Input* p, Raw& chunk) {
+    chunk = *reinterpret_cast<const Raw*>(p);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void load_chunk(const unsigned char* p,
+                                                     ByteChunk<width>& chunk) {
+    using Bytes = std::conditional_t<width == 2, std::uint16_t, typename ByteChunk<width>::Word>;
+    chunk.word = *reinterpret_cast<const Bytes*>(p);
+  }
+
+  template <class Input, class Entry, int size>
+  KOKKOS_FORCEINLINE_FUNCTION static void set(Chunk<Entry, size>& chunk, int k, Input input) {
+    if constexpr (std::is_same_v<Entry, Input>)
+      chunk.entry[k] = input;
+    else  // two entries in a word
+      chunk.entry[k / 2] |= Entry(Kokkos::bit_cast<std::uint16_t>(input)) << (k % 2 * 16);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void set(ByteChunk<width>& chunk, int k, unsigned char byte) {
+    chunk.word |= typename ByteChunk<width>::Word(byte) << (8 * k);
+  }
+
+  std::int64_t m_first;
+  std::int64_t m_step;
+  int m_left;
+};
+
+/// v = scale * x + bias, or -inf where an entry is masked
+template <class V>
+class GeneralSource {
+ public:
+  using Types = V;
+  using X = typename V::X;
+  using T = typename V::Compute;
+  using Arguments = GeneralArgs<V>;
+  static constexpr bool value_is_scaled_raw = false;
+
+  /// The addresses at which a row starts in the inputs, and how many columns are visible.
+  class Row {
+   public:
+    KOKKOS_FORCEINLINE_FUNCTION Row(const Arguments& arguments, std::int64_t r) {
+      const RowInputs& inputs = arguments.inputs;
+      std::int64_t bias_offset = 0, mask_offset = 0, lengths_offset = 0, position = 0;
+      for (int d = max_outer_rank - 1; d >= 0; --d) {
+        if (d >= arguments.problem.outer_rank) continue;
+        const std::int64_t extent = arguments.problem.outer[d].extent;
+        const std::int64_t slower = d > 0 ? r / extent : 0;
+        const std::int64_t index = r - slower * extent;
+        bias_offset += index * inputs.bias.outer_stride[d];
+        mask_offset += index * inputs.mask.outer_stride[d];
+        lengths_offset += index * inputs.lengths.outer_stride[d];
+        if (d == inputs.causal_axis) position = index;
+        r = slower;
+      }
+      const std::int64_t bias_bytes =
+          inputs.bias_is_entries ? static_cast<std::int64_t>(sizeof(X)) : sizeof(T);
+      bias = static_cast<const char*>(inputs.bias.data) + bias_offset * bias_bytes;
+      mask = static_cast<const unsigned char*>(inputs.mask.data) + mask_offset;
+      visible = arguments.problem.columns;
+      limit_to(inputs.causal_limit < RowInputs::no_limit - position ? inputs.causal_limit + position
+                                                                    : RowInputs::no_limit);
+      if (inputs.lengths.data != nullptr)
+        limit_to(inputs.lengths_have_64_bits
+                     ? static_cast<const std::int64_t*>(inputs.lengths.data)[lengths_offset]
+                     : static_cast<const std::int32_t*>(inputs.lengths.data)[lengths_offset]);
+    }
+
+    const char* bias;
+    const unsigned char* mask;
+    std::int64_t visible;
+
+   private:
+    KOKKOS_FORCEINLINE_FUNCTION void limit_to(std::int64_t columns) {
+      if (columns < visible) visible = columns < 0 ? 0 : columns;
+    }
+  };
+
+  KOKKOS_FORCEINLINE_FUNCTION explicit GeneralSource(const Arguments& arguments)
+      : m_arguments(arguments) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION X padding() const { return m_arguments.padding; }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t visible_columns(const Row& row) const {
+    return row.visible;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION bool is_masked(const Row& row, std::int64_t column) const {
+    return column >= row.visible ||
+           (has_mask() && row.mask[column * m_arguments.inputs.mask.column_stride] == 0);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION T value(const Row& row, T x, std::int64_t column) const {
+    if (is_masked(row, column)) return -infinity;
+    return has_bias() ? product(x) + bias_at(row, column) : product(x);
+  }
+
+  /// Prefetches what apply() reads besides x.
+  template <int count, class Columns>
+  KOKKOS_FORCEINLINE_FUNCTION void prefetch_inputs(const Columns& columns, int i) const {
+    const Row& row = columns.source_row();
+    const RowInputs& inputs = m_arguments.inputs;
+    const InputPlaces<count, Columns> places(columns, i);
+    const int fastest = m_arguments.problem.outer_rank - 1;
+    const bool bias_is_shared = inputs.bias.outer_stride[fastest] == 0;  // so it is in a cache
+    if (has_bias() && !bias_is_shared && inputs.bias_is_entries)
+      places.prefetch_chunks(reinterpret_cast<const X*>(row.bias), inputs.bias.column_stride);
+    else if (has_bias() && !bias_is_shared)
+      places.prefetch_chunks(reinterpret_cast<const T*>(row.bias), inputs.bias.column_stride);
+    if (has_mask() && inputs.mask.outer_stride[fastest] != 0)
+      places.prefetch_chunks(row.mask, inputs.mask.column_stride);
+  }
+
+  /// The values of the entries of chunks i to i + count - 1 of a tile. All loads come before the
+  /// arithmetic, so that they overlap with one another and with the loads of x.
+  template <int count, class Columns, class Raw, int items, int size>
+  KOKKOS_FORCEINLINE_FUNCTION void apply(const Columns& columns, int i, const Raw (&chunk)[items],
+                                         T (&value)[size]) const {
+    constexpr int width = Columns::width;
+    const Row& row = columns.source_row();
+    const RowInputs& inputs = m_arguments.inputs;
+    const InputPlaces<count, Columns> places(columns, i);
+    RawChunk<X, width> bias[count] = {};
+    ByteChunk<width> mask[count] = {};
+    if (has_bias() && inputs.bias_is_entries)
+      places.load(reinterpret_cast<const X*>(row.bias), inputs.bias.column_stride, bias);
+    if (has_mask()) places.load(row.mask, inputs.mask.column_stride, mask);
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = i; j < i + count; ++j) widen<X, width>(chunk[j], value + j * width);
+    T* const v = value + i * width;
+    multiply<count * width>(v);
+    if (has_bias() && inputs.bias_is_entries) add<count, width>(bias, v);
+    if constexpr (!std::is_same_v<X, T>) {
+      if (has_bias() && !inputs.bias_is_entries) {
+        RawChunk<T, width> wide_bias[count] = {};
+        places.load(reinterpret_cast<const T*>(row.bias), inputs.bias.column_stride, wide_bias);
+        add<count, width>(wide_bias, v);
+      }
+    }
+    if (has_mask()) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < count * width; ++j)
+        v[j] = mask[j / width].is_zero(j % width) ? -infinity : v[j];
+    }
+    if (row.visible < m_arguments.problem.columns) {
+      const int left = columns.left(row.visible);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < count * width; ++j)
+        v[j] = Columns::offset(i * width + j) < left ? v[j] : -infinity;
+    }
+  }
+
+  /// values[i] = the value of x[i] of column first + i, on a host. x can be `values`.
+  template <class Entry>
+  void values_on_host(const Row& row, const Entry* x, std::int64_t first, std::int64_t size,
+                      T* values) const {
+    const std::int64_t left = row.visible - first;
+    const std::int64_t visible = left < 0 ? 0 : left < size ? left : size;
+    const HostScale<T> scale(m_arguments.scale, m_arguments.product_is_zero);
+    for (std::int64_t i = 0; i < visible; ++i) values[i] = scale.value(static_cast<T>(x[i]), 0);
+    if (m_arguments.product_is_zero)
+      for (std::int64_t i = 0; i < visible; ++i)
+        values[i] = values[i] < T(1) && values[i] > T(-1) ? T(0) : values[i];
+    if (has_bias() && m_arguments.inputs.bias_is_entries)
+      add_on_host(reinterpret_cast<const X*>(row.bias), first, visible, values);
+    else if (has_bias())
+      add_on_host(reinterpret_cast<const T*>(row.bias), first, visible, values);
+    if (has_mask()) {
+      const std::int64_t stride = m_arguments.inputs.mask.column_stride;
+      const unsigned char* const mask = row.mask + first * stride;
+      if (stride == 1)
+        for (std::int64_t i = 0; i < visible; ++i) values[i] = mask[i] != 0 ? values[i] : -infinity;
+      else
+        for (std::int64_t i = 0; i < visible; ++i)
+          values[i] = mask[i * stride] != 0 ? values[i] : -infinity;
+    }
+    for (std::int64_t i = visible; i < size; ++i) values[i] = -infinity;
+  }
+
+  /// value() for loops on a host.
+  class HostValues {
+   public:
+    KOKKOS_FORCEINLINE_FUNCTION HostValues(const GeneralSource& source, const Row& row)
+        : m_source(source), m_row(row) {}
+    KOKKOS_FORCEINLINE_FUNCTION T value(T x, std::int64_t column) const {
+      return m_source.value(m_row, x, column);
+    }
+
+   private:
+    GeneralSource m_source;
+    Row m_row;
+  };
+  HostValues on_host(const Row& row) const { return {*this, row}; }
+
+ private:
+  static constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
+
+  template <class Bias>
+  void add_on_host(const Bias* bias, std::int64_t first, std::int64_t size, T* values) const {
+    const std::int64_t stride = m_arguments.inputs.bias.column_stride;
+    const Bias* const b = bias + first * stride;
+    if (stride == 1)
+      for (std::int64_t i = 0; i < size; ++i) values[i] += static_cast<T>(b[i]);
+    else
+      for (std::int64_t i = 0; i < size; ++i) values[i] += static_cast<T>(b[i * stride]);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION bool has_bias() const {
+    return m_arguments.inputs.bias.data != nullptr;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool has_mask() const {
+    return m_arguments.inputs.mask.data != nullptr;
+  }
+
+  /// scale * x; 0 for a finite x if the scale is 0, see kernel_scale().
+  KOKKOS_FORCEINLINE_FUNCTION T product(T x) const {
+    T p[1] = {x};
+    multiply<1>(p);
+    return p[0];
+  }
+  template <int size>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply(T* x) const {
+    KOKKOS_IF_ON_HOST((const HostScale<T> scale(m_arguments.scale, m_arguments.product_is_zero);
+                       for (int j = 0; j < size; ++j) x[j] = scale.value(x[j], 0);))
+    KOKKOS_IF_ON_DEVICE((KOKKOSSOFTMAX_IMPL_UNROLL for (int j = 0; j < size; ++j)  //
+                         x[j] *= m_arguments.scale;))
+    if (!m_arguments.product_is_zero) return;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) x[j] = Kokkos::abs(x[j]) < T(1) ? T(0) : x[j];
+  }
+
+  template <int count, int width, class Raw>
+  KOKKOS_FORCEINLINE_FUNCTION static void add(const Raw (&bias)[count], T* value) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < count; ++j) {
+      T b[width];
+      widen_any<width>(bias[j], b);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) value[j * width + k] += b[k];
+    }
+  }
+  template <int width>
+  KOKKOS_FORCEINLINE_FUNCTION static void widen_any(const RawChunk<X, width>& raw, T* value) {
+    widen<X, width>(raw, value);
+  }
+  template <int width>
+  requires(!std::is_same_v<X, T>) KOKKOS_FORCEINLINE_FUNCTION
+      static void widen_any(const RawChunk<T, width>& raw, T* value) {
+    widen<T, width>(raw, value);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION T bias_at(const Row& row, std::int64_t column) const {
+    const std::int64_t i = column * m_arguments.inputs.bias.column_stride;
+    return m_arguments.inputs.bias_is_entries
+               ? static_cast<T>(reinterpret_cast<const X*>(row.bias)[i])
+               : reinterpret_cast<const T*>(row.bias)[i];
+  }
+
+  const Arguments& m_arguments;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

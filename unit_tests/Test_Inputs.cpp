@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Bias, mask, lengths and causal limits: right with every algorithm, layout and axis, alone and
+// together, whatever the masked entries hold.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <random>
+#include <support/Algorithms.hpp>
+#include <support/Recorder.hpp>
+#include <support/Throws.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+using Right = Kokkos::LayoutRight;
+using Left = Kokkos::LayoutLeft;
+using Strided = Kokkos::LayoutStride;
+
+/// Which operands a call has.
+struct Given {
+  bool bias = false;
+  bool mask = false;
+  bool lengths = false;
+  bool causal = false;
+};
+constexpr Given all_of_them{true, true, true, true};
+
+/// How an operand of the extents of a matrix is broadcast.
+enum class Broadcast { full, per_column, per_row };
+
+/// The operands of `count` rows of `columns` entries, as rows.
+template <class B>
+struct Inputs {
+  std::vector<B> bias;                // one per entry, or empty
+  std::vector<unsigned char> mask;    // one per entry, or empty
+  std::vector<std::int64_t> lengths;  // one per row, or empty
+  std::optional<std::int64_t> offset;
+
+  bool is_masked(std::size_t row, std::size_t column, std::size_t columns) const {
+    const auto c = static_cast<std::int64_t>(column);
+    return (!mask.empty() && mask[row * columns + column] == 0) ||
+           (!lengths.empty() && c >= lengths[row]) ||
+           (offset && c > static_cast<std::int64_t>(row) + *offset);
+  }
+};
+
+/// Random operands. Some rows are masked as a whole.
+template <class B>
+Inputs<B> random_inputs(const Given& given, Broadcast broadcast, std::size_t count,
+                        std::size_t columns) {
+  std::mt19937_64 random(count * 1000003 + columns);
+  std::normal_distribution<double> normal(0, 2);
+  Inputs<B> inputs;
+  const auto index = [&](std::size_t i) {
+    return broadcast == Broadcast::full         ? i
+           : broadcast == Broadcast::per_column ? i % columns
+                                                : i / columns * columns;
+  };
+  const auto fill = [&](auto& values, const auto& make) {
+    values.resize(count * columns);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      values[i] = index(i) == i ? make(i) : values[index(i)];
+  };
+  if (given.bias) fill(inputs.bias, [&](std::size_t) { return static_cast<B>(normal(random)); });
+  if (given.mask)
+    fill(inputs.mask, [&](std::size_t i) {
+      const bool is_whole_row = broadcast != Broadcast::per_column && i / columns % 8 == 5;
+      return static_cast<unsigned char>(!is_whole_row && random() % 3 != 0 ? 1 + random() % 255
+                                                                           : 0);
+    });
+  if (given.lengths)
+    for (std::size_t row = 0; row < count; ++row)
+      inputs.lengths.push_back(static_cast<std::int64_t>(random() % (columns + columns / 4 + 3)) -
+                               1);
+  if (given.causal)
+    inputs.offset = static_cast<std::int64_t>(columns / 2) - static_cast<std::int64_t>(count / 2);
+  return inputs;
+}
+
+/// v of each entry, given T(scale) * x and the bias, -inf where masked.
+template <class T, class B>
+Rows<T> values_of(const Rows<T>& x, const Inputs<B>& inputs, double scale) {
+  Rows<T> v = x;
+  for (std::size_t row = 0; row < x.count; ++row)
+    for (std::size_t column = 0; column < x.columns; ++column) {
+      const std::size_t i = row * x.columns + column;
+      const T product = scale == 0 && std::isfinite(x.values[i]) ? T(0)
+                        : scale == 0                             ? x.values[i]
+                                     : static_cast<T>(scale) * x.values[i];
+      const T bias = inputs.bias.empty() ? T(0) : static_cast<T>(inputs.bias[i]);
+      v.values[i] = inputs.is_masked(row, column, x.columns) ? -std::numeric_limits<T>::infinity()
+                                                             : product + bias;
+    }
+  return v;
+}
+
+/// The results: in a row with a NaN, those of masked entries aren't NaN.
+template <class T, class B>
+Expected expected_of(const Rows<T>& v, const Inputs<B>& inputs, EmptyRows empty_rows) {
+  Expected expected = reference(v, 1.0, empty_rows);
+  for (std::size_t row = 0; row < v.count; ++row) {
+    bool has_nan = false;
+    for (std::size_t column = 0; column < v.columns; ++column) {
+      const T value = v.values[row * v.columns + column];
+      has_nan = has_nan || std::isnan(value) || value == std::numeric_limits<T>::infinity();
+    }
+    if (!has_nan) continue;
+    for (std::size_t column = 0; column < v.columns; ++column)
+      if (inputs.is_masked(row, column, v.columns)) {
+        expected.softmax[row * v.columns + column] = 0;
+        expected.log_softmax[row * v.columns + column] =
+            -std::numeric_limits<long double>::infinity();
+      }
+  }
+  return expected;
+}
+
+template <class Exec, class T>
+Kokkos::View<T*, Exec> on_device(const std::vector<T>& values) {
+  const Kokkos::View<T*, Exec> view(Kokkos::view_alloc("values", Kokkos::WithoutInitializing),
+                                    values.size());
+  const Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(
+      values.data(), values.size());
+  Kokkos::deep_copy(view, host);
+  return view;
+}
+
+template <class Exec, class X, class Y, class... G>
+void call_with(Function function, const Exec& exec, const X& x, const Y& y, const Options& options,
+               const Operands<G...>& operands) {
+  if constexpr (Y::rank() + 1 == X::rank())
+    logsumexp(exec, x, y, options, operands);
+  else if (function == Function::softmax)
+    softmax(exec, x, y, options, operands);
+  else
+    log_softmax(exec, x, y, options, operands);
+}
+
+template <class C>
+class InputsOf : public ::testing::Test {
+ protected:
+  using T = typename C::value;
+  using X = typename C::x_value;
+  using Y = typename C::y_value;
+  using Exec = typename C::exec;
+
+  /// Calls the function on a matrix of layout L, and checks the results. `stride` of the operands'
+  /// elements: 1 or more.
+  template <class L, class B = X>
+  static ::testing::AssertionResult check(const Case& c, const Rows<T>& x, const Inputs<B>& inputs,
+                                          const Given& given, Broadcast broadcast) {
+    const Rows<T> v = values_of(x, inputs, c.options.scale);
+    return check<L, B>(c, x, inputs, given, broadcast, v,
+                       expected_of(v, inputs, c.options.empty_rows));
+  }
+  template <class L, class B = X>
+  static ::testing::AssertionResult check(const Case& c, const Rows<T>& x, const Inputs<B>& inputs,
+                                          const Given& given, Broadcast broadcast, const Rows<T>& v,
+                                          const Expected& expected) {
+    const int axis = c.options.axis;
+    Field<X, Exec> x_field(place<L>(c.extents, c.x_offset));
+    Field<Y, Exec> y_field(place<L>(c.y_extents(), c.y_offset));
+    x_field.assign(rows_to_tensor(x.values, c.extents, axis));
+    const auto x_view = x_field.template view<L, 2, const X>();
+    const auto bias = on_device<Exec>(stored(inputs.bias, c, broadcast));
+    const auto mask = on_device<Exec>(stored(inputs.mask, c, broadcast));
+    const auto lengths = on_device<Exec>(inputs.lengths);
+    const auto layout = layout_of(c, broadcast);
+    const Kokkos::View<const B**, Strided, Exec, Kokkos::MemoryTraits<Kokkos::Unmanaged>> bias_view(
+        bias.data(), layout);
+    const Kokkos::View<const unsigned char**, Strided, Exec,
+                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>
+        mask_view(mask.data(), layout);
+    const Causal causal{.offset = inputs.offset.value_or(0)};
+    const auto call_all = [&](const auto& y_view) {
+      const Exec exec;
+      const auto call_on = [&](const auto& operands) {
+        call_with(c.function, exec, x_view, y_view, c.options, operands);
+      };
+      if (given.bias && given.mask && given.lengths && given.causal)
+        call_on(
+            Operands{.bias = bias_view, .mask = mask_view, .lengths = lengths, .causal = causal});
+      else if (given.bias && given.mask)
+        call_on(Operands{.bias = bias_view, .mask = mask_view});
+      else if (given.bias)
+        call_on(Operands{.bias = bias_view});
+      else if (given.mask)
+        call_on(Operands{.mask = mask_view});
+      else if (given.lengths)
+        call_on(Operands{.lengths = lengths});
+      else
+        call_on(Operands{.causal = causal});
+      exec.fence();
+    };
+    if (c.function == Function::logsumexp)
+      call_all(y_field.template view<L, 1>());
+    else
+      call_all(y_field.template view<L, 2>());
+    return both(check_output(c, v, expected, y_field), x_field.is_unchanged(), "x was written");
+  }
+
+ private:
+  static Strided layout_of(const Case& c, Broadcast broadcast) {
+    const std::size_t axis = axis_index(c.extents, c.options.axis);
+    const std::size_t columns = c.extents[axis], count = c.extents[1 - axis];
+    const std::size_t row_stride = broadcast == Broadcast::full      ? columns
+                                   : broadcast == Broadcast::per_row ? 1
+                                                                     : 0;
+    const std::size_t column_stride = broadcast == Broadcast::per_row ? 0 : 1;
+    return axis == 1 ? Strided(count, row_stride, columns, column_stride)
+                     : Strided(columns, column_stride, count, row_stride);
+  }
+
+  /// What layout_of() describes: all entries, those of one row, or one of each row.
+  template <class Value>
+  static std::vector<Value> stored(const std::vector<Value>& values, const Case& c,
+                                   Broadcast broadcast) {
+    const std::size_t columns = c.extents[axis_index(c.extents, c.options.axis)];
+    if (broadcast == Broadcast::full || values.empty()) return values;
+    if (broadcast == Broadcast::per_column) return {values.begin(), values.begin() + columns};
+    std::vector<Value> result;
+    for (std::size_t i = 0; i < values.size(); i += columns) result.push_back(values[i]);
+    return result;
+  }
+};
+TYPED_TEST_SUITE(InputsOf, AllValueConfigs, ConfigName);
+
+/// x with NaN and +inf at some of the masked entries, where they count for nothing.
+template <class T, class B>
+Rows<T> with_hidden_values(Rows<T> x, const Inputs<B>& inputs) {
+  constexpr T hidden[] = {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()};
+  for (std::size_t i = 0; i < x.values.size(); ++i)
+    if (i % 3 != 0 && inputs.is_masked(i / x.columns, i % x.columns, x.columns))
+      x.values[i] = hidden[i % 2];
+  return x;
+}
+
+TYPED_TEST(InputsOf, EveryAlgorithm) {
+  using X = typename TypeParam::x_value;
+  std::vector<Algorithm> algorithms(std::begin(all_algorithms), std::end(all_algorithms));
+  algorithms.push_back(Algorithm::automatic);
+  struct Matrix {
+    std::size_t count, columns;
+  };
+  for (const auto& [count, columns] :
+       {Matrix{1, 1}, Matrix{70, 1}, Matrix{70, 7}, Matrix{70, 16}, Matrix{70, 33}, Matrix{33, 128},
+        Matrix{33, 300}, Matrix{9, 1025}, Matrix{1, 5001}, Matrix{5, 5001}, Matrix{2, 40003}})
+    for (const Given& given : {Given{.bias = true}, Given{.mask = true}, Given{.lengths = true},
+                               Given{.causal = true}, all_of_them}) {
+      const auto inputs = random_inputs<X>(given, Broadcast::full, count, columns);
+      const auto x = with_hidden_values(normal_rows<X>(count, columns), inputs);
+      const auto v = values_of(x, inputs, 0.5);
+      const Expected expected = expected_of(v, inputs, EmptyRows::zero);
+      for (const Function function : all_functions)
+        for (const int axis : {0, 1}) {
+          Case c{.function = function,
+                 .extents = axis == 1 ? Extents{count, columns} : Extents{columns, count},
+                 .options = {.axis = axis, .scale = 0.5, .empty_rows = EmptyRows::zero}};
+          for (const Algorithm algorithm : algorithms) {
+            c.options.algorithm = algorithm;
+            is_served(algorithm, [&] {
+              EXPECT_TRUE((TestFixture::template check<Right>(c, x, inputs, given, Broadcast::full,
+                                                              v, expected)));
+            });
+          }
+        }
+    }
+}
+
+TYPED_TEST(InputsOf, BroadcastAndAlignment) {
+  using X = typename TypeParam::x_value;
+  for (const std::size_t columns : {5, 128, 781, 5001})
+    for (const Broadcast broadcast : {Broadcast::per_column, Broadcast::per_row})
+      for (const Given& given : {Given{.bias = true, .mask = true}, all_of_them}) {
+        const auto inputs = random_inputs<X>(given, broadcast, 33, columns);
+        const auto x = with_hidden_values(normal_rows<X>(33, columns), inputs);
+        for (const Function function : all_functions)
+          for (const int axis : {0, 1})
+            for (const std::size_t offset : {0, 1}) {
+              const Case c{.function = function,
+                           .extents = axis == 1 ? Extents{33, columns} : Extents{columns, 33},
+                           .options = {.axis = axis},
+                           .x_offset = offset,
+                           .y_offset = offset};
+              EXPECT_TRUE((TestFixture::template check<Right>(c, x, inputs, given, broadcast)));
+              EXPECT_TRUE((TestFixture::template check<Left>(c, x, inputs, given, broadcast)));
+            }
+      }
+}
+
+TYPED_TEST(InputsOf, BiasOfTheTypeOfTheComputation) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  constexpr Given given{.bias = true};
+  for (const std::size_t columns : {7, 1000, 5001}) {
+    const auto inputs = random_inputs<T>(given, Broadcast::full, 9, columns);
+    const auto x = normal_rows<X>(9, columns);
+    for (const Function function : all_functions)
+      for (const int axis : {0, 1}) {
+        const Case c{.function = function,
+                     .extents = axis == 1 ? Extents{9, columns} : Extents{columns, 9},
+                     .options = {.axis = axis}};
+        EXPECT_TRUE((TestFixture::template check<Right, T>(c, x, inputs, given, Broadcast::full)));
+      }
+  }
+}
+
+TYPED_TEST(InputsOf, SpecialValues) {
+  using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
+  constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  const Rows<T> x{
+      .count = 8, .columns = 4, .values = {1,    2,   3,   4,    nan, inf, -inf, 2,    nan,  1,   2,
+                                           3,    inf, 1,   -inf, 0,   1,   2,    3,    4,    1,   2,
+                                           -inf, 3,   nan, nan,  inf, inf, -inf, -inf, -inf, -inf}};
+  Inputs<X> inputs;
+  inputs.mask = {1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 0, 1, 1,
+                 0, 0, 0, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 0, 1, 1};
+  for (const T bias : {T(0.5), T(-1), T(0), T(2), T(-3), -inf, T(1), nan})
+    for (int i = 0; i < 4; ++i) inputs.bias.push_back(static_cast<X>(bias));
+  constexpr Given given{.bias = true, .mask = true};
+  for (const EmptyRows empty_rows : {EmptyRows::nan, EmptyRows::zero})
+    for (const Function function : all_functions)
+      for (const int axis : {0, 1})
+        for (const double scale : {1.0, -0.5, 0.0}) {
+          const Case c{.function = function,
+                       .extents = axis == 1 ? Extents{8, 4} : Extents{4, 8},
+                       .options = {.axis = axis, .scale = scale, .empty_rows = empty_rows}};
+          EXPECT_TRUE((TestFixture::template check<Right>(c, x, inputs, given, Broadcast::full)));
+        }
+}
+
+// A NaN or +inf that isn't masked, at some columns of rows that need several tiles, teams or lanes:
+// all results are NaN except those of masked entries.
+TYPED_TEST(InputsOf, NaNInRowsWithMaskedEntries) {
+  using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
+  for (const std::size_t columns : {5, 300, 10001})
+    for (const Given& given :
+         {Given{.mask = true}, Given{.lengths = true}, Given{.causal = true}}) {
+      const auto inputs = random_inputs<X>(given, Broadcast::full, 8, columns);
+      Rows<T> x = normal_rows<X>(8, columns);
+      for (std::size_t row = 0; row < 8; row += 2)
+        x.values[row * columns + columns / (row + 2)] =
+            row % 4 == 0 ? std::numeric_limits<T>::quiet_NaN() : std::numeric_limits<T>::infinity();
+      const Rows<T> v = values_of(x, inputs, 1);
+      const Expected expected = expected_of(v, inputs, EmptyRows::nan);
+      for (const Function function : all_functions)
+        for (const int axis : {0, 1})
+          for (const Algorithm algorithm : all_algorithms)
+            is_served(algorithm, [&] {
+              const Case c{.function = function,
+                           .extents = axis == 1 ? Extents{8, columns} : Extents{columns, 8},
+                           .options = {.axis = axis, .algorithm = algorithm}};
+              EXPECT_TRUE((TestFixture::template check<Right>(c, x, inputs, given, Broadcast::full,
+                                                              v, expected)));
+            });
+    }
+}
+
+// A tensor of rank 4 as in attention: bias per head, mask per batch and key, lengths per batch, and
+// causal limits along the second-last axis.
+TYPED_TEST(InputsOf, RankFour) {
+  using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using Exec = typename TypeParam::exec;
+  constexpr std::size_t batches = 2, heads = 3, queries = 5, keys = 9;
+  const Extents extents{batches, heads, queries, keys};
+  const auto x = normal_rows<X>(batches * heads * queries, keys);
+  const auto of_heads = normal_rows<X>(heads, queries * keys).values;
+  std::vector<X> bias;
+  for (const T b : of_heads) bias.push_back(static_cast<X>(b));
+  const std::vector<unsigned char> mask{1, 1, 0, 1, 1, 1, 1, 0, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1};
+  const std::vector<int> lengths{7, 9};
+  Inputs<X> inputs;
+  for (std::size_t b = 0; b < batches; ++b)
+    for (std::size_t h = 0; h < heads; ++h)
+      for (std::size_t q = 0; q < queries; ++q)
+        for (std::size_t k = 0; k < keys; ++k) {
+          inputs.bias.push_back(bias[(h * queries + q) * keys + k]);
+          inputs.mask.push_back(mask[b * keys + k] != 0 && static_cast<int>(k) < lengths[b] &&
+                                k <= q + 3);
+        }
+  const Rows<T> v = values_of(x, inputs, 1);
+  const auto bias_memory = on_device<Exec>(bias);
+  const auto mask_memory = on_device<Exec>(mask);
+  const auto lengths_memory = on_device<Exec>(lengths);
+  using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+  const Kokkos::View<const X***, Right, Exec, Unmanaged> bias_view(bias_memory.data(), heads,
+                                                                   queries, keys);
+  const Kokkos::View<const unsigned char****, Right, Exec, Unmanaged> mask_view(
+      mask_memory.data(), batches, 1, 1, keys);
+  const Kokkos::View<const int***, Right, Exec, Unmanaged> lengths_view(lengths_memory.data(),
+                                                                        batches, 1, 1);
+  for (const Function function : {Function::softmax, Function::log_softmax}) {
+    const Case c{.function = function, .extents = extents, .options = {.axis = -1}};
+    Field<X, Exec> x_field(place<Right>(extents, 0));
+    Field<Y, Exec> y_field(place<Right>(extents, 0));
+    x_field.assign(x.values);
+    const auto x_view = x_field.template view<Right, 4, const X>();
+    const auto y_view = y_field.template view<Right, 4>();
+    const Operands operands{.bias = bias_view,
+                            .mask = mask_view,
+                            .lengths = lengths_view,
+                            .causal = Causal{.offset = 3}};
+    call_with(function, Exec{}, x_view, y_view, c.options, operands);
+    Exec{}.fence();
+    EXPECT_TRUE(check_output(c, v, reference(v), y_field));
+    y_field.assign(std::vector<T>(x.values.size(), T(7)));
+    const auto plan = function == Function::softmax
+                          ? plan_softmax(Exec{}, x_view, y_view, c.options, operands)
+                          : plan_log_softmax(Exec{}, x_view, y_view, c.options, operands);
+    plan.execute(x_view, y_view, operands);
+    Exec{}.fence();
+    EXPECT_TRUE(check_output(c, v, reference(v), y_field)) << plan.describe();
+  }
+}
+
+// The log-sum-exp and the maximum beside y are those of the values.
+TYPED_TEST(InputsOf, BesideY) {
+  using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using Exec = typename TypeParam::exec;
+  constexpr Given given{.bias = true, .lengths = true};
+  for (const std::size_t columns : {7, 300, 5001, 20001})
+    for (const int axis : {0, 1}) {
+      const std::size_t count = 9;
+      const auto inputs = random_inputs<X>(given, Broadcast::per_column, count, columns);
+      const Rows<T> x = normal_rows<X>(count, columns), v = values_of(x, inputs, 1);
+      const Expected expected = reference(v);
+      const Case c{.extents = axis == 1 ? Extents{count, columns} : Extents{columns, count},
+                   .options = {.axis = axis}};
+      Field<X, Exec> x_field(place<Right>(c.extents, 0));
+      Field<Y, Exec> y_field(place<Right>(c.extents, 0));
+      Field<T, Exec> lse(place<Right>(Extents{count}, 0)), max(place<Right>(Extents{count}, 0));
+      x_field.assign(rows_to_tensor(x.values, c.extents, axis));
+      const auto bias = on_device<Exec>(
+          std::vector<X>(inputs.bias.begin(), inputs.bias.begin() + static_cast<int>(columns)));
+      const auto lengths = on_device<Exec>(inputs.lengths);
+      const Kokkos::View<const X**, Right, Exec, Kokkos::MemoryTraits<Kokkos::Unmanaged>> bias_view(
+          bias.data(), axis == 1 ? 1 : columns, axis == 1 ? columns : 1);
+      softmax(Exec{}, x_field.template view<Right, 2, const X>(), y_field.template view<Right, 2>(),
+              c.options,
+              Operands{.lse = lse.template view<Right, 1>(),
+                       .max = max.template view<Right, 1>(),
+                       .bias = bias_view,
+                       .lengths = lengths});
+      Exec{}.fence();
+      EXPECT_TRUE(check_output(c, v, expected, y_field));
+      const long double at_least = sizeof(X) == 2 ? tolerance_before_rounding : 0;
+      EXPECT_TRUE(is_accurate(Function::logsumexp, v, expected, lse.read(), at_least));
+      const std::vector<T> maxima = max.read();
+      for (std::size_t row = 0; row < count; ++row) {
+        const auto begin = v.values.begin() + static_cast<std::ptrdiff_t>(row * columns);
+        EXPECT_EQ(maxima[row], *std::max_element(begin, begin + static_cast<int>(columns)));
+      }
+    }
+}
+
+// With Options::reproducible, the bits of a row don't depend on the rows beside it.
+TYPED_TEST(InputsOf, Reproducible) {
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using Exec = typename TypeParam::exec;
+  constexpr std::size_t count = 33;
+  for (const std::size_t columns : {5, 33, 300, 5001, 20001}) {
+    const auto values = normal_rows<X>(count, columns).values;
+    const auto inputs =
+        random_inputs<X>({.bias = true, .mask = true}, Broadcast::full, count, columns);
+    std::vector<X> entries;
+    for (const auto value : values) entries.push_back(static_cast<X>(value));
+    const auto x = on_device<Exec>(entries), bias = on_device<Exec>(inputs.bias);
+    const auto mask = on_device<Exec>(inputs.mask);
+    const auto results_of = [&](std::size_t first, std::size_t rows) {
+      using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
+      const auto at = first * columns;
+      const Kokkos::View<const X**, Right, Exec, Unmanaged> x_view(x.data() + at, rows, columns),
+          bias_view(bias.data() + at, rows, columns);
+      const Kokkos::View<const unsigned char**, Right, Exec, Unmanaged> mask_view(mask.data() + at,
+                                                                                  rows, columns);
+      Field<Y, Exec> y(place<Right>(Extents{rows, columns}, 0));
+      softmax(Exec{}, x_view, y.template view<Right, 2>(), {.reproducible = true},
+              Operands{.bias = bias_view, .mask = mask_view});
+      Exec{}.fence();
+      return y.read();
+    };
+    const std::vector<Y> all = results_of(0, count);
+    for (const std::size_t row : {0, 7, 32}) {
+      const auto begin = all.begin() + static_cast<std::ptrdiff_t>(row * columns);
+      EXPECT_TRUE(
+          same_bits(std::vector<Y>(begin, begin + static_cast<int>(columns)), results_of(row, 1)))
+          << columns << " columns, row " << row;
+    }
+  }
+}
+
+TYPED_TEST(InputsOf, OneKernelWithoutFences) {
+  using C = TypeParam;
+  using Exec = typename TypeParam::exec;
+  const Kokkos::View<typename C::x_value**, Right, Exec> x("x", 9, 1000), bias("bias", 9, 1000);
+  const Kokkos::View<typename C::y_value**, Right, Exec> y("y", 9, 1000);
+  const Kokkos::View<bool*, Exec> mask("mask", 1000);
+  const Exec exec;
+  const Operands operands{.bias = bias, .mask = mask, .causal = Causal{}};
+  softmax(exec, x, y, {}, operands);
+  const Events events = record([&] { softmax(exec, x, y, {}, operands); });
+  EXPECT_EQ(events.kernels.size(), 1u);
+  EXPECT_EQ(events.fences, std::vector<std::string>{});
+  EXPECT_EQ(events.allocations, std::vector<std::string>{});
+  exec.fence();
+}
+
+TYPED_TEST(InputsOf, WrongOperandsThrow) {
+  using C = TypeParam;
+  using Exec = typename TypeParam::exec;
+  using X = typename C::x_value;
+  const Kokkos::View<X**, Right, Exec> x("x", 9, 10);
+  const Kokkos::View<typename C::y_value**, Right, Exec> y("y", 9, 10);
+  const Kokkos::View<X*, Exec> nine("nine", 9);
+  const Kokkos::View<bool**, Right, Exec> mask("mask", 3, 10);
+  const Kokkos::View<std::int32_t*, Exec> lengths("lengths", 10);
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax:", "(9)", "bias", "broadcast"},
+                          [&] { softmax(x, y, {}, Operands{.bias = nine}); }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::log_softmax:", "(3, 10)", "mask", "broadcast"},
+                          [&] { log_softmax(x, y, {}, Operands{.mask = mask}); }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax:", "(10)", "lengths", "without the axis"},
+                          [&] { softmax(x, y, {}, Operands{.lengths = lengths}); }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax:", "causal.axis = 2", "out of range"},
+                          [&] { softmax(x, y, {}, Operands{.causal = Causal{.axis = 2}}); }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax:", "causal.axis = 1", "another axis"},
+                          [&] { softmax(x, y, {}, Operands{.causal = Causal{.axis = 1}}); }));
+  if constexpr (std::is_same_v<typename C::y_value, X>) {
+    EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax:", "bias", "y", "overlap"},
+                            [&] { softmax(x, y, {}, Operands{.bias = y}); }));
+  }
+  const auto plan = plan_softmax(Exec{}, x, y, {}, Operands{.causal = Causal{.offset = 3}});
+  plan.execute(x, y, Operands{.causal = Causal{.offset = 4}});
+  EXPECT_TRUE(throws_with({"causal.axis", "another plan"},
+                          [&] { plan.execute(x, y, Operands{.causal = Causal{.axis = 0}}); }));
+  Exec{}.fence();
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test
