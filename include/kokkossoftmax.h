@@ -55,10 +55,13 @@ typedef enum kokkossoftmax_operation {
 /// BFLOAT16 are available if Kokkos has a GPU backend that provides them. Any other pair of types
 /// gives KOKKOSSOFTMAX_UNSUPPORTED.
 typedef enum kokkossoftmax_type {
-  KOKKOSSOFTMAX_FLOAT = 0,    ///< 32 bits
-  KOKKOSSOFTMAX_DOUBLE = 1,   ///< 64 bits
-  KOKKOSSOFTMAX_HALF = 2,     ///< IEEE 754 binary16
-  KOKKOSSOFTMAX_BFLOAT16 = 3  ///< bfloat16, the upper 16 bits of a FLOAT
+  KOKKOSSOFTMAX_FLOAT = 0,     ///< 32 bits
+  KOKKOSSOFTMAX_DOUBLE = 1,    ///< 64 bits
+  KOKKOSSOFTMAX_HALF = 2,      ///< IEEE 754 binary16
+  KOKKOSSOFTMAX_BFLOAT16 = 3,  ///< bfloat16, the upper 16 bits of a FLOAT
+  KOKKOSSOFTMAX_BOOL = 4,      ///< one byte; 0 is false (for masks)
+  KOKKOSSOFTMAX_INT32 = 5,     ///< int32_t (for lengths)
+  KOKKOSSOFTMAX_INT64 = 6      ///< int64_t (for lengths)
 } kokkossoftmax_type;
 
 /// The execution space that does the work; x and y must be in memory that it can access.
@@ -100,8 +103,9 @@ typedef struct kokkossoftmax_tensor {
   /// The address of the first element, a multiple of the size of an element. It can have any value
   /// if an extent is 0. The data of x are not written.
   void* data;
-  int type;                ///< kokkossoftmax_type
-  int rank;                ///< 1 to KOKKOSSOFTMAX_MAX_RANK; 0 for the result of logsumexp of rank 1
+  int type;  ///< kokkossoftmax_type
+  int rank;  ///< 1 to KOKKOSSOFTMAX_MAX_RANK; 0 for one number per row if x has rank 1,
+             ///< and for operands that are broadcast
   const int64_t* extents;  ///< `rank` numbers of elements, not negative
   /// `rank` distances between neighbours along an axis, in elements (not bytes), not negative. A
   /// stride of x can be 0. NULL means that the array is contiguous with the last axis fastest (the
@@ -122,21 +126,41 @@ typedef struct kokkossoftmax_options {
   int reproducible;  ///< if not 0, the bits of a row's result depend on the row alone; default 0
 } kokkossoftmax_options;
 
-/// What softmax and log_softmax can write beside y, see kokkossoftmax_apply_with(). Later versions
-/// of the library can append members; a member that is NULL isn't written. The library uses `size`
-/// to find out which members the caller's header has, so set all members by name, or the struct to
-/// zero first.
+/// A mask by position: the row with index i along an axis takes part with its columns j <= i +
+/// offset.
+typedef struct kokkossoftmax_causal {
+  int64_t offset;  ///< any number
+  int has_axis;    ///< 0: the axis is the last one that isn't the axis of the options
+  int axis;        ///< if has_axis isn't 0: -rank to rank - 1
+} kokkossoftmax_causal;
+
+/// What a call has besides x and y, see kokkossoftmax_apply_with(). Later versions of the library
+/// can append members; a member that is NULL has no effect. The library uses `size` to find out
+/// which members the caller's header has, so set all members by name, or the struct to zero first.
 typedef struct kokkossoftmax_operands {
   size_t size;  ///< sizeof(kokkossoftmax_operands)
-  /// The log-sum-exp of each row of scale * x, with the extents of x without the axis, of type
-  /// DOUBLE if x is DOUBLE, otherwise FLOAT. One stride must lead from row to row, in the order in
-  /// which the rows lie in x. -inf for a row in which every entry is -inf, NaN for a
-  /// row with a NaN or +inf. NULL if it isn't needed. It must not overlap x or y.
+  /// The log-sum-exp of each row, with the extents of x without the axis, of type DOUBLE if x is
+  /// DOUBLE, otherwise FLOAT. One stride must lead from row to row, in the order in which the rows
+  /// lie in x. -inf for a row in which every value is -inf, NaN for a row with a NaN or +inf. NULL
+  /// if it isn't needed. It must not overlap x, y or another operand.
   const kokkossoftmax_tensor* lse;
-  /// The maximum of each row of scale * x, with the same extents and type as lse and the same rule
-  /// on strides. -inf for a row in which every entry is -inf, +inf for a row with +inf, NaN for a
-  /// row with a NaN and without +inf. NULL if it isn't needed. It must not overlap x, y or lse.
+  /// The maximum of each row, with the same extents and type as lse and the same rules on strides
+  /// and overlap. -inf for a row in which every value is -inf, +inf for a row with +inf, NaN for a
+  /// row with a NaN and without +inf. NULL if it isn't needed.
   const kokkossoftmax_tensor* max;
+  /// What is added to scale * x, of the type of x, or FLOAT if x is HALF or BFLOAT16. This tensor
+  /// and the next two can have fewer elements than x: as in NumPy, their axes are aligned with the
+  /// last axes of x, and an axis of extent 1 (or a missing one) is broadcast. Strides can be 0.
+  /// They must not overlap what is written.
+  const kokkossoftmax_tensor* bias;
+  /// Which entries take part, of type BOOL. The others count for nothing, even if they are NaN or
+  /// infinite, and their y is 0 (log_softmax: -inf).
+  const kokkossoftmax_tensor* mask;
+  /// How many columns of each row take part, from the first one on, of type INT32 or INT64,
+  /// broadcast to x without the axis.
+  const kokkossoftmax_tensor* lengths;
+  /// Which columns take part by the index of the row.
+  const kokkossoftmax_causal* causal;
 } kokkossoftmax_operands;
 
 /// Sets the size and the defaults, for callers that can't include this header (Fortran, ctypes). In
@@ -225,10 +249,10 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_apply(int operation, int space, void* str
                                              const kokkossoftmax_tensor* y,
                                              const kokkossoftmax_options* options);
 
-/// As kokkossoftmax_apply(), and writes what `operands` asks for in the same launch. y has the same
-/// bits as without operands.
+/// As kokkossoftmax_apply(), with more arrays that are read, and more that are written in the same
+/// launch. With lse and max, y has the same bits as without.
 ///
-/// \param operation  KOKKOSSOFTMAX_SOFTMAX or KOKKOSSOFTMAX_LOG_SOFTMAX
+/// \param operation  kokkossoftmax_operation; KOKKOSSOFTMAX_LOGSUMEXP writes no lse and no max
 /// \param space      as for kokkossoftmax_apply()
 /// \param stream     as for kokkossoftmax_apply()
 /// \param x          as for kokkossoftmax_apply()

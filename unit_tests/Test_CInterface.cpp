@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <limits>
@@ -53,6 +54,14 @@ kokkossoftmax_options c_options(const Options& options) {
   return c;
 }
 
+/// The type of elements of T. Bytes are those of a mask.
+template <class T>
+constexpr int type_of = std::is_same_v<T, float>           ? KOKKOSSOFTMAX_FLOAT
+                        : std::is_same_v<T, double>        ? KOKKOSSOFTMAX_DOUBLE
+                        : std::is_same_v<T, unsigned char> ? KOKKOSSOFTMAX_BOOL
+                        : std::is_same_v<T, std::int32_t>  ? KOKKOSSOFTMAX_INT32
+                                                           : KOKKOSSOFTMAX_INT64;
+
 /// A tensor that owns its extents and strides.
 template <class T>
 class Tensor {
@@ -60,8 +69,8 @@ class Tensor {
   Tensor(T* data, const Placement& placement)
       : m_extents(placement.extents.begin(), placement.extents.end()),
         m_strides(placement.strides.begin(), placement.strides.end()),
-        c{data, std::is_same_v<T, float> ? KOKKOSSOFTMAX_FLOAT : KOKKOSSOFTMAX_DOUBLE,
-          static_cast<int>(m_extents.size()), m_extents.data(), m_strides.data()} {}
+        c{data, type_of<T>, static_cast<int>(m_extents.size()), m_extents.data(),
+          m_strides.data()} {}
   Tensor(const Tensor&) = delete;
   Tensor& operator=(const Tensor&) = delete;
 
@@ -212,6 +221,325 @@ TYPED_TEST(CInterface, EmptyTensors) {
   for (const auto* tensor : {&no_rows.c, &no_columns.c})
     EXPECT_TRUE(succeeds(kokkossoftmax_apply(KOKKOSSOFTMAX_SOFTMAX, TestFixture::space, nullptr,
                                              tensor, tensor, nullptr)));
+}
+
+/// Values in the memory of a space, as a tensor and as a View.
+template <class T, class Exec>
+class ReadOperand {
+ public:
+  using Device = Kokkos::Device<Exec, typename Exec::memory_space>;
+
+  ReadOperand(const std::vector<T>& values, Placement placement)
+      : m_placement(std::move(placement)),
+        m_memory(values.size() * sizeof(T)),
+        m_tensor(reinterpret_cast<T*>(m_memory.data()), m_placement) {
+    m_memory.assign(values.data());
+  }
+
+  const kokkossoftmax_tensor* tensor() const { return &m_tensor.c; }
+
+  template <int rank>
+  auto view() const {
+    using Data = typename Test::Impl::DataType<const T, rank>::type;
+    return Kokkos::View<Data, Kokkos::LayoutStride, Device,
+                        Kokkos::MemoryTraits<Kokkos::Unmanaged>>(
+        reinterpret_cast<const T*>(m_memory.data()),
+        Test::Impl::make_layout<Kokkos::LayoutStride>(m_placement));
+  }
+
+ private:
+  Placement m_placement;
+  Memory<Device> m_memory;
+  Tensor<T> m_tensor;
+};
+
+/// Operands with a size and nothing else.
+kokkossoftmax_operands no_operands() {
+  kokkossoftmax_operands operands{};
+  operands.size = sizeof(operands);
+  return operands;
+}
+
+// A tensor of rank 3 along its last and its first axis. The operands are broadcast along an axis
+// each, and the mask lies transposed in memory.
+TYPED_TEST(CInterface, OperandsThatAreRead) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  const Extents extents{3, 7, 65};
+  Field<T, Exec> x(place_right(extents));
+  x.assign(normal_rows<T>(21, 65).values);
+  const auto x_view = x.template view<Kokkos::LayoutRight, 3, const T>();
+  const Tensor<T> tx(x.data(), place_right(extents));
+  std::vector<unsigned char> visible(3 * 65);
+  for (std::size_t i = 0; i < visible.size(); ++i)
+    visible[i] = static_cast<unsigned char>(i % 3 == 0 ? 0 : 1 + i % 255);
+  const ReadOperand<T, Exec> bias(normal_rows<T>(7, 65).values, place_right({7, 65}));
+  const ReadOperand<unsigned char, Exec> mask(visible, place_left({3, 1, 65}));
+  for (const int axis : {-1, 0}) {
+    const Options options{.axis = axis, .scale = 0.5, .empty_rows = EmptyRows::zero};
+    const std::vector<std::int32_t> lengths = axis == 0
+                                                  ? std::vector<std::int32_t>{3, 2, 1, 0, -1, 9, 2}
+                                                  : std::vector<std::int32_t>{70, 0, 31};
+    const Extents one_per_row_of_axis_0{lengths.size(), 1};
+    const ReadOperand<std::int32_t, Exec> lengths_32(lengths, place_right(one_per_row_of_axis_0));
+    const ReadOperand<std::int64_t, Exec> lengths_64({lengths.begin(), lengths.end()},
+                                                     place_right(one_per_row_of_axis_0));
+    const auto check = [&](const char* what, const kokkossoftmax_operands& in_c,
+                           const auto& in_cpp) {
+      for (const Function function : all_functions) {
+        const Case c{.function = function, .extents = extents, .options = options};
+        Field<T, Exec> y(place_right(c.y_extents())), same(place_right(c.y_extents()));
+        const Tensor<T> ty(y.data(), place_right(c.y_extents()));
+        const auto c_opts = c_options(options);
+        EXPECT_TRUE(succeeds(kokkossoftmax_apply_with(operation_of(function), TestFixture::space,
+                                                      nullptr, &tx.c, &ty.c, &c_opts, &in_c)));
+        EXPECT_TRUE(succeeds(kokkossoftmax_fence(TestFixture::space, nullptr)));
+        const Exec exec;
+        if (function == Function::logsumexp)
+          logsumexp(exec, x_view, same.template view<Kokkos::LayoutRight, 2>(), options, in_cpp);
+        else if (function == Function::softmax)
+          softmax(exec, x_view, same.template view<Kokkos::LayoutRight, 3>(), options, in_cpp);
+        else
+          log_softmax(exec, x_view, same.template view<Kokkos::LayoutRight, 3>(), options, in_cpp);
+        exec.fence();
+        EXPECT_TRUE(same_bits(y.read(), same.read())) << what << ": " << c;
+        EXPECT_FALSE(y.is_unchanged());
+      }
+      EXPECT_TRUE(x.is_unchanged());
+    };
+    auto operands = no_operands();
+    operands.bias = bias.tensor();
+    check("bias", operands, Operands{.bias = bias.template view<2>()});
+    operands = no_operands();
+    operands.mask = mask.tensor();
+    check("mask", operands, Operands{.mask = mask.template view<3>()});
+    operands = no_operands();
+    operands.lengths = lengths_32.tensor();
+    check("lengths of 32 bits", operands, Operands{.lengths = lengths_32.template view<2>()});
+    operands.lengths = lengths_64.tensor();
+    check("lengths of 64 bits", operands, Operands{.lengths = lengths_32.template view<2>()});
+    kokkossoftmax_causal causal{-2, 0, 0};
+    operands = no_operands();
+    operands.causal = &causal;
+    check("causal", operands, Operands{.causal = Causal{.offset = -2}});
+    check("causal, with its axis", operands,
+          Operands{.causal = Causal{.offset = -2, .axis = axis == 0 ? 2 : 1}});
+    causal = {30, 1, -2};
+    check("causal with an axis", operands, Operands{.causal = Causal{.offset = 30, .axis = 1}});
+    operands.bias = bias.tensor();
+    operands.mask = mask.tensor();
+    operands.lengths = lengths_64.tensor();
+    check("all", operands,
+          Operands{.bias = bias.template view<2>(),
+                   .mask = mask.template view<3>(),
+                   .lengths = lengths_64.template view<2>(),
+                   .causal = Causal{.offset = 30, .axis = 1}});
+  }
+}
+
+// What is written beside y is that of the entries that aren't masked.
+TYPED_TEST(CInterface, OperandsThatAreReadAndWritten) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  constexpr std::size_t count = 3, columns = 65;
+  constexpr std::int32_t length[count] = {40, 0, 65};
+  Rows<T> rows = normal_rows<T>(count, columns);
+  Field<T, Exec> x(place_right({count, columns})), y(place_right({count, columns})),
+      lse(place_right({count})), max(place_right({count}));
+  x.assign(rows.values);
+  const Tensor<T> tx(x.data(), place_right({count, columns})),
+      ty(y.data(), place_right({count, columns})), tl(lse.data(), place_right({count})),
+      tm(max.data(), place_right({count}));
+  const ReadOperand<std::int32_t, Exec> lengths({length, length + count}, place_right({count}));
+  auto operands = no_operands();
+  operands.lse = &tl.c;
+  operands.max = &tm.c;
+  operands.lengths = lengths.tensor();
+  EXPECT_TRUE(succeeds(kokkossoftmax_apply_with(KOKKOSSOFTMAX_SOFTMAX, TestFixture::space, nullptr,
+                                                &tx.c, &ty.c, nullptr, &operands)));
+  EXPECT_TRUE(succeeds(kokkossoftmax_fence(TestFixture::space, nullptr)));
+  for (std::size_t i = 0; i < count; ++i)
+    std::fill(rows.values.begin() + static_cast<std::ptrdiff_t>(i * columns) + length[i],
+              rows.values.begin() + static_cast<std::ptrdiff_t>((i + 1) * columns),
+              -std::numeric_limits<T>::infinity());
+  const Expected expected = reference(rows);
+  EXPECT_TRUE(check_output(Case{.extents = {count, columns}}, rows, expected, y));
+  EXPECT_TRUE(is_accurate(Function::logsumexp, rows, expected, lse.read()));
+  for (std::size_t i = 0; i < count; ++i)
+    EXPECT_EQ(max.read()[i], *std::max_element(rows.values.begin() + i * columns,
+                                               rows.values.begin() + (i + 1) * columns));
+}
+
+// x is a vector, and a tensor of rank 0 is an operand for all of it.
+TYPED_TEST(CInterface, OperandsOfRankZero) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  Rows<T> rows = normal_rows<T>(1, 65);
+  Field<T, Exec> x(place_right({65})), y(place_right({65}));
+  x.assign(rows.values);
+  const Tensor<T> tx(x.data(), place_right({65})), ty(y.data(), place_right({65}));
+  const ReadOperand<std::int64_t, Exec> lengths({40}, place_right({}));
+  const ReadOperand<T, Exec> bias({T(3)}, place_right({}));
+  auto length = *lengths.tensor();
+  length.extents = length.strides = nullptr;
+  auto operands = no_operands();
+  operands.bias = bias.tensor();
+  operands.lengths = &length;
+  EXPECT_TRUE(succeeds(kokkossoftmax_apply_with(KOKKOSSOFTMAX_LOG_SOFTMAX, TestFixture::space,
+                                                nullptr, &tx.c, &ty.c, nullptr, &operands)));
+  EXPECT_TRUE(succeeds(kokkossoftmax_fence(TestFixture::space, nullptr)));
+  for (T& v : rows.values) v += T(3);
+  std::fill(rows.values.begin() + 40, rows.values.end(), -std::numeric_limits<T>::infinity());
+  EXPECT_TRUE(check_output(Case{.function = Function::log_softmax, .extents = {65}}, rows,
+                           reference(rows), y));
+}
+
+// The struct of the header that had lse and max alone; what lies behind it isn't read.
+TYPED_TEST(CInterface, OperandsOfAnEarlierHeader) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  typename TestFixture::Call call;
+  const auto& sample = normal_sample<T>(5, 7);
+  call.x_field.assign(sample.rows.values);
+  Field<T, Exec> lse(place_right({5}));
+  const Tensor<T> tl(lse.data(), place_right({5}));
+  kokkossoftmax_operands operands;
+  std::memset(static_cast<void*>(&operands), 0xab, sizeof(operands));
+  operands.size = offsetof(kokkossoftmax_operands, bias);
+  operands.lse = &tl.c;
+  operands.max = nullptr;
+  EXPECT_TRUE(succeeds(kokkossoftmax_apply_with(KOKKOSSOFTMAX_SOFTMAX, TestFixture::space, nullptr,
+                                                &call.x.c, &call.y.c, nullptr, &operands)));
+  EXPECT_TRUE(succeeds(kokkossoftmax_fence(TestFixture::space, nullptr)));
+  EXPECT_TRUE(check_output(Case{.extents = {5, 7}}, sample.rows, sample.expected, call.y_field));
+  EXPECT_TRUE(is_accurate(Function::logsumexp, sample.rows, sample.expected, lse.read()));
+}
+
+/// A call on a 5 x 7 matrix that must fail because of an operand that is read. The operand has
+/// memory of its own.
+template <class Call, class Exec>
+struct CallWithOperand : Call {
+  using Member = const kokkossoftmax_tensor* kokkossoftmax_operands::*;
+  const std::int64_t extents[5] = {5, 7, 1, 1, 1};
+  const ReadOperand<std::int64_t, Exec> memory{std::vector<std::int64_t>(35, 1), place_right({35})};
+  kokkossoftmax_tensor operand{memory.tensor()->data, 0, 2, extents, nullptr};
+  kokkossoftmax_operands operands = no_operands();
+
+  ::testing::AssertionResult fails(int space, std::initializer_list<std::string> parts,
+                                   int operation = KOKKOSSOFTMAX_SOFTMAX) {
+    const auto result = fails_with(KOKKOSSOFTMAX_INVALID_ARGUMENT, parts,
+                                   kokkossoftmax_apply_with(operation, space, nullptr, &this->x.c,
+                                                            &this->y.c, nullptr, &operands));
+    Exec{}.fence();
+    return both(result, this->x_field.is_unchanged() && this->y_field.is_unchanged(),
+                "memory was written");
+  }
+};
+
+TYPED_TEST(CInterface, WrongOperands) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  using Call = CallWithOperand<typename TestFixture::Call, Exec>;
+  constexpr auto bias = &kokkossoftmax_operands::bias, mask = &kokkossoftmax_operands::mask,
+                 lengths = &kokkossoftmax_operands::lengths;
+  const std::int64_t seven[] = {7}, three_rows[] = {3, 7}, more_axes[] = {2, 5, 7},
+                     negative[] = {-1, 7}, backwards[] = {7, -1};
+  // `change` gets the operand, whose type is the right one and whose extents are (5, 7), or (5).
+  const auto is_invalid = [&](typename Call::Member member, auto change,
+                              std::initializer_list<std::string> parts) {
+    Call call;
+    call.operand.type = member == bias   ? type_of<T>
+                        : member == mask ? KOKKOSSOFTMAX_BOOL
+                                         : KOKKOSSOFTMAX_INT64;
+    if (member == lengths) call.operand.rank = 1;
+    change(call.operand);
+    call.operands.*member = &call.operand;
+    return call.fails(TestFixture::space, parts);
+  };
+  const auto of_type = [](int type) {
+    return [type](kokkossoftmax_tensor& operand) { operand.type = type; };
+  };
+  const auto of_extents = [](int rank, const std::int64_t* extents) {
+    return [=](kokkossoftmax_tensor& operand) {
+      operand.rank = rank;
+      operand.extents = extents;
+    };
+  };
+  const auto at = [](std::ptrdiff_t bytes) {
+    return [bytes](kokkossoftmax_tensor& operand) {
+      operand.data = static_cast<char*>(operand.data) + bytes;
+    };
+  };
+  const auto null = [](kokkossoftmax_tensor& operand) { operand.data = nullptr; };
+
+  EXPECT_TRUE(
+      is_invalid(bias, of_type(KOKKOSSOFTMAX_INT32), {"softmax: bias has type = 5, int32"}));
+  EXPECT_TRUE(is_invalid(bias, of_type(KOKKOSSOFTMAX_HALF), {"bias has type = 2, half"}));
+  EXPECT_TRUE(is_invalid(mask, of_type(type_of<T>), {"mask has type", "known here", "bool"}));
+  EXPECT_TRUE(is_invalid(mask, of_type(KOKKOSSOFTMAX_INT32), {"mask has type = 5, int32", "bool"}));
+  EXPECT_TRUE(is_invalid(lengths, of_type(type_of<T>), {"lengths has type", "int32", "int64"}));
+  EXPECT_TRUE(is_invalid(lengths, of_type(99), {"lengths has type = 99", "unknown"}));
+
+  EXPECT_TRUE(is_invalid(bias, of_extents(2, three_rows),
+                         {"softmax: the extents (3, 7) of bias can't be broadcast to (5, 7)"}));
+  EXPECT_TRUE(is_invalid(mask, of_extents(1, more_axes + 1), {"(5) of mask", "(5, 7)"}));
+  EXPECT_TRUE(is_invalid(lengths, of_extents(1, seven),
+                         {"(7) of lengths can't be broadcast to (5)", "x without the axis"}));
+  EXPECT_TRUE(is_invalid(bias, of_extents(3, more_axes), {"(2, 5, 7) of bias", "(5, 7)"}));
+  EXPECT_TRUE(is_invalid(mask, of_extents(3, more_axes), {"(2, 5, 7) of mask", "(5, 7)"}));
+  EXPECT_TRUE(is_invalid(lengths, of_extents(2, more_axes + 1), {"(5, 7) of lengths", "(5)"}));
+  EXPECT_TRUE(is_invalid(bias, of_extents(5, more_axes), {"bias has rank 5", "0 to 4"}));
+  EXPECT_TRUE(is_invalid(mask, of_extents(-1, nullptr), {"mask has rank -1", "0 to 4"}));
+  EXPECT_TRUE(is_invalid(mask, of_extents(2, nullptr), {"mask.extents is NULL"}));
+  EXPECT_TRUE(is_invalid(bias, of_extents(2, negative), {"bias.extents[0] = -1"}));
+
+  EXPECT_TRUE(is_invalid(bias, null, {"softmax: bias.data is NULL"}));
+  EXPECT_TRUE(is_invalid(mask, null, {"softmax: mask.data is NULL"}));
+  EXPECT_TRUE(is_invalid(lengths, null, {"softmax: lengths.data is NULL"}));
+  EXPECT_TRUE(is_invalid(bias, at(1), {"bias.data", "multiple of " + std::to_string(sizeof(T))}));
+  EXPECT_TRUE(is_invalid(lengths, at(4), {"lengths.data", "multiple of 8", "int64"}));
+  EXPECT_TRUE(is_invalid(bias, [&](auto& operand) { operand.strides = backwards; },
+                         {"bias.strides[1] = -1"}));
+
+  Call call;
+  call.operand.type = type_of<T>;
+  call.operand.data = call.y.c.data;
+  call.operands.bias = &call.operand;
+  EXPECT_TRUE(call.fails(TestFixture::space, {"softmax: bias at", "and y at", "overlap"}));
+  call.operand.type = KOKKOSSOFTMAX_INT32;
+  EXPECT_TRUE(call.fails(TestFixture::space, {"KokkosSoftmax::logsumexp: bias has type"},
+                         KOKKOSSOFTMAX_LOGSUMEXP));
+}
+
+TYPED_TEST(CInterface, WrongCausalAxis) {
+  using Exec = typename TypeParam::exec;
+  CallWithOperand<typename TestFixture::Call, Exec> call;
+  kokkossoftmax_causal causal{0, 1, 2};
+  call.operands.causal = &causal;
+  EXPECT_TRUE(call.fails(TestFixture::space, {"softmax: causal.axis = 2", "out of range"}));
+  causal.axis = 1;
+  EXPECT_TRUE(call.fails(TestFixture::space, {"causal.axis = 1", "another axis"}));
+  causal.axis = -1;
+  EXPECT_TRUE(call.fails(TestFixture::space, {"causal.axis = -1", "another axis"}));
+  call.x.c.rank = call.y.c.rank = 1;  // a vector has no axis along which rows could be counted
+  for (const int has_axis : {0, 1}) {
+    causal = {0, has_axis, 0};
+    EXPECT_TRUE(call.fails(TestFixture::space, {"softmax: causal"}));
+  }
+}
+
+// The types of operands are no types of x and y.
+TYPED_TEST(CInterface, TypesOfOperandsAlone) {
+  typename TestFixture::Call call;
+  for (const int type : {KOKKOSSOFTMAX_BOOL, KOKKOSSOFTMAX_INT32, KOKKOSSOFTMAX_INT64}) {
+    const int other = std::exchange(call.x.c.type, type);
+    EXPECT_TRUE(call.fails(KOKKOSSOFTMAX_UNSUPPORTED,
+                           {"softmax: x of type = " + std::to_string(type), "float to float"}));
+    call.x.c.type = other;
+    call.y.c.type = type;
+    EXPECT_TRUE(call.fails(KOKKOSSOFTMAX_UNSUPPORTED, {"y of type = " + std::to_string(type)}));
+    call.y.c.type = other;
+  }
 }
 
 // Arguments that are checked for Views as well give the same messages.

@@ -12,7 +12,9 @@ import pathlib
 
 DEVICE, HOST = 0, 1  # kokkossoftmax_space
 OPERATIONS = {"softmax": 0, "log_softmax": 1, "logsumexp": 2}
-TYPES = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3}
+TYPES = {"float32": 0, "float64": 1, "float16": 2, "bfloat16": 3, "bool": 4, "int32": 5, "int64": 6}
+FORMATS = {"f": "float32", "d": "float64", "e": "float16", "?": "bool", "B": "bool", "i": "int32",
+           "l": f"int{8 * ctypes.sizeof(ctypes.c_long)}", "q": "int64"}
 EMPTY_ROWS = {"nan": 0, "zero": 1}
 ALGORITHMS = {"automatic": 0, "packed": 1, "subgroup": 2, "fused_registers": 3, "fused_scratch": 4,
               "online": 5, "split": 6, "split_online": 7, "cluster": 8, "column": 9,
@@ -44,18 +46,25 @@ class _Options(ctypes.Structure):
                 ("reproducible", ctypes.c_int)]
 
 
+class _Causal(ctypes.Structure):
+    _fields_ = [("offset", ctypes.c_int64), ("has_axis", ctypes.c_int), ("axis", ctypes.c_int)]
+
+
+OPERANDS = ("lse", "max", "bias", "mask", "lengths")
+
+
 class _Operands(ctypes.Structure):
-    _fields_ = [("size", ctypes.c_size_t), ("lse", ctypes.POINTER(_Tensor)),
-                ("max", ctypes.POINTER(_Tensor))]
+    _fields_ = [("size", ctypes.c_size_t), *((name, ctypes.POINTER(_Tensor)) for name in OPERANDS),
+                ("causal", ctypes.POINTER(_Causal))]
 
 
 def of_buffer(array):
-    """A NumPy array or a ctypes array of c_float or c_double, of any rank."""
+    """A NumPy array or a ctypes array, of any rank; uint8 counts as bool."""
     view = memoryview(array)
-    type_name = {"f": "float32", "d": "float64", "e": "float16"}.get(view.format.strip("<=@"))
+    type_name = FORMATS.get(view.format.strip("<=@"))
     if type_name is None:
-        raise TypeError(f"elements of format {view.format!r} are no floating-point numbers "
-                        "(float16, float32 and float64 are): convert the array")
+        raise TypeError(f"elements of format {view.format!r} are not known "
+                        f"({', '.join(sorted(set(FORMATS.values())))} are): convert the array")
     return Array(_address(array), type_name, view.shape, _strides_in_elements(view),
                  not view.readonly)
 
@@ -101,9 +110,16 @@ def _tensor(array):
                    numbers(*array.strides))
 
 
-def _operands(lse, max):
-    pointers = [ctypes.pointer(_tensor(array)) if array is not None else None for array in (lse, max)]
-    return _Operands(ctypes.sizeof(_Operands), *pointers)
+def _operands(arrays, causal, causal_axis):
+    pointers = [ctypes.pointer(_tensor(arrays[name])) if arrays[name] is not None else None
+                for name in OPERANDS]
+    if causal is None and causal_axis is not None:
+        raise ValueError("causal_axis is given without causal: give the offset, too")
+    has_axis = causal_axis is not None
+    position = None
+    if causal is not None:
+        position = ctypes.pointer(_Causal(causal, has_axis, causal_axis if has_axis else 0))
+    return _Operands(ctypes.sizeof(_Operands), *pointers, position)
 
 
 class Library:
@@ -136,11 +152,13 @@ class Library:
         self.prepare(operation, space, x, y, stream, **options)()
 
     def prepare(self, operation, space, x, y, stream=None, *, axis=-1, scale=1.0, empty_rows="nan",
-                algorithm="automatic", reproducible=False, lse=None, max=None):
+                algorithm="automatic", reproducible=False, lse=None, max=None, bias=None, mask=None,
+                lengths=None, causal=None, causal_axis=None):
         """Returns a function without arguments that does the same, to be called often.
 
         stream: the handle of a CUDA or HIP stream; None or 0 is Kokkos' default instance.
         lse, max: an Array each, to which the log-sum-exp and the maximum of each row are written, too.
+        bias, mask, lengths: an Array each that is read, broadcast to x. causal: an offset.
         """
         for name, array in (("y", y), ("lse", lse), ("max", max)):
             if array is not None and not array.writable:
@@ -156,8 +174,9 @@ class Library:
         c_options.reproducible = reproducible
         arguments = (OPERATIONS[operation], space, stream, _tensor(x), _tensor(y), c_options)
         function = self._c.kokkossoftmax_apply
-        if lse is not None or max is not None:
-            arguments += (_operands(lse, max),)
+        arrays = {"lse": lse, "max": max, "bias": bias, "mask": mask, "lengths": lengths}
+        if causal is not None or causal_axis is not None or any(array is not None for array in arrays.values()):
+            arguments += (_operands(arrays, causal, causal_axis),)
             function = self._c.kokkossoftmax_apply_with
 
         def call(apply=function):

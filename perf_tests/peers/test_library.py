@@ -54,12 +54,17 @@ def expected(x, operation, axis, scale):
     return values
 
 
+def of_header(pattern):
+    """The first group of a pattern in kokkossoftmax.h."""
+    header = pathlib.Path(__file__).parents[2] / "include" / "kokkossoftmax.h"
+    return re.search(pattern, header.read_text(), re.DOTALL).group(1)
+
+
 class Enumerations(unittest.TestCase):
     """The numbers of library.py are those of kokkossoftmax.h."""
 
     def check(self, numbers, enumeration, prefix):
-        header = pathlib.Path(__file__).parents[2] / "include" / "kokkossoftmax.h"
-        body = re.search(rf"enum {enumeration} {{(.*?)}}", header.read_text(), re.DOTALL).group(1)
+        body = of_header(rf"enum {enumeration} {{(.*?)}}")
         want = {name.lower(): int(number)
                 for name, number in re.findall(rf"{prefix}(\w+) = (\d+)", body)}
         self.assertTrue(want)
@@ -73,6 +78,40 @@ class Enumerations(unittest.TestCase):
 
     def test_empty_rows(self):
         self.check(library.EMPTY_ROWS, "kokkossoftmax_empty_rows", "KOKKOSSOFTMAX_EMPTY_ROWS_")
+
+    def test_types(self):
+        in_c = {"float32": "float", "float64": "double", "float16": "half"}
+        numbers = {in_c.get(name, name): number for name, number in library.TYPES.items()}
+        self.check(numbers, "kokkossoftmax_type", "KOKKOSSOFTMAX_")
+
+
+class Structs(unittest.TestCase):
+    """The members of the structs of library.py are those of kokkossoftmax.h."""
+
+    SCALARS = {"size_t": ctypes.c_size_t, "double": ctypes.c_double, "int": ctypes.c_int,
+               "int64_t": ctypes.c_int64, "void*": ctypes.c_void_p,
+               "const int64_t*": ctypes.POINTER(ctypes.c_int64),
+               "const kokkossoftmax_tensor*": ctypes.POINTER(library._Tensor),
+               "const kokkossoftmax_causal*": ctypes.POINTER(library._Causal)}
+
+    def check(self, struct, name):
+        body = re.sub(r"///.*", "", of_header(rf"typedef struct {name} {{(.*?)}} {name};"))
+        want = [(member, self.SCALARS[type_name])
+                for type_name, member in re.findall(r"\s*(\S[^;]*?) (\w+);", body)]
+        self.assertTrue(want)
+        self.assertEqual([tuple(field) for field in struct._fields_], want)
+
+    def test_tensor(self):
+        self.check(library._Tensor, "kokkossoftmax_tensor")
+
+    def test_options(self):
+        self.check(library._Options, "kokkossoftmax_options")
+
+    def test_causal(self):
+        self.check(library._Causal, "kokkossoftmax_causal")
+
+    def test_operands(self):
+        self.check(library._Operands, "kokkossoftmax_operands")
 
 
 class Values(unittest.TestCase):
@@ -142,6 +181,24 @@ class Values(unittest.TestCase):
                 if "max" in outputs:
                     self.assertEqual(outputs["max"][i], scale * max(x[i]))
 
+    def test_mask_and_lengths(self):
+        """Masked entries are 0, and the others those of a row without them."""
+        x = filled(ctypes.c_double)
+        visible = [j < 20 and j % 3 != 0 for j in range(COLUMNS)]
+        mask = (ctypes.c_bool * COLUMNS)(*(j % 3 != 0 for j in range(COLUMNS)))
+        for c_type in (ctypes.c_int32, ctypes.c_int64):
+            y, lengths = matrix(ctypes.c_double), (c_type * ROWS)(*[20] * ROWS)
+            LIBRARY.apply("softmax", HOST, library.of_buffer(x), library.of_buffer(y),
+                          mask=library.of_buffer(mask), lengths=library.of_buffer(lengths))
+            LIBRARY.fence(HOST)
+            for i in range(ROWS):
+                total = math.fsum(math.exp(v) for v, is_visible in zip(x[i], visible) if is_visible)
+                for j in range(COLUMNS):
+                    if visible[j]:
+                        self.check(y[i][j], math.exp(x[i][j]) / total, ctypes.c_double)
+                    else:
+                        self.assertEqual(y[i][j], 0)
+
     def test_prepared_call_in_place(self):
         x = filled(ctypes.c_float)
         array = library.of_buffer(x)
@@ -206,10 +263,27 @@ class Errors(unittest.TestCase):
         self.fails("invalid argument", r"the extents \(4, 37\) of y don't fit x", y_rows=4)
         self.fails("invalid argument", r"scale = nan is not finite", scale=math.nan)
         self.fails("unsupported", r"type = 0, float.*type = 1, double", type="float64")
+        self.fails("unsupported", r"type = 0, float.*type = 5, int32", type="int32")
 
-    def test_elements_that_are_no_floating_point_numbers(self):
-        with self.assertRaisesRegex(TypeError, "no floating-point numbers"):
-            library.of_buffer((ctypes.c_int * 3)())
+    def test_wrong_operands(self):
+        row, bytes_of_row = (ctypes.c_float * ROWS)(), (ctypes.c_bool * ROWS)()
+        numbers, matrix_of_numbers = (ctypes.c_int32 * COLUMNS)(), matrix(ctypes.c_int64)
+        for name, array, message in (
+                ("bias", row, r"\(5\) of bias can't be broadcast to \(5, 37\)"),
+                ("bias", bytes_of_row, r"bias has type = 4, bool"),
+                ("mask", bytes_of_row, r"\(5\) of mask can't be broadcast to \(5, 37\)"),
+                ("mask", row, r"mask has type = 0, float"),
+                ("lengths", numbers, r"\(37\) of lengths can't be broadcast to \(5\)"),
+                ("lengths", matrix_of_numbers, r"\(5, 37\) of lengths can't be broadcast to \(5\)"),
+                ("lengths", row, r"lengths has type = 0, float")):
+            with self.subTest(name, message=message):
+                self.fails("invalid argument", message, **{name: library.of_buffer(array)})
+        self.fails("invalid argument", r"causal.axis = -1 is the axis", causal=0, causal_axis=-1)
+        self.fails("invalid argument", r"causal.axis = 2 is out of range", causal=0, causal_axis=2)
+
+    def test_elements_that_are_not_known(self):
+        with self.assertRaisesRegex(TypeError, "'<h' are not known"):
+            library.of_buffer((ctypes.c_short * 3)())
 
     def test_input_may_be_read_only(self):
         x = library.of_buffer(filled(ctypes.c_float))._replace(writable=False)
@@ -286,6 +360,82 @@ class NumPy(unittest.TestCase):
             with self.assertRaisesRegex(ValueError, r"negative .*: copy it"):
                 self.softmax(x, y)
         self.assertFalse(y.any())
+
+    def check_operands(self, shape, causal_rows=None, **arguments):
+        """Every operation, with values that are masked in NumPy. x has NaN at masked entries."""
+        random = numpy.random.default_rng(0)
+        x, scale, axis = random.normal(size=shape), 0.5, arguments.get("axis", -1)
+        columns = numpy.moveaxis(numpy.broadcast_to(numpy.arange(shape[axis]), numpy.moveaxis(
+            x, axis, -1).shape), -1, axis)
+        visible = numpy.broadcast_to(arguments.get("mask", True), shape).copy()
+        if "lengths" in arguments:
+            visible &= columns < numpy.expand_dims(numpy.broadcast_to(
+                arguments["lengths"], numpy.delete(shape, axis)), axis)
+        if "causal" in arguments:
+            visible &= columns - numpy.indices(shape)[causal_rows] <= arguments["causal"]
+        x[~visible] = numpy.nan
+        v = numpy.where(visible, scale * x + arguments.get("bias", 0.0), -numpy.inf)
+        exponentials = numpy.exp(v)
+        total = exponentials.sum(axis=axis, keepdims=True)
+        with numpy.errstate(divide="ignore", invalid="ignore"):
+            want = {"softmax": numpy.where(total > 0, exponentials / total, 0),
+                    "log_softmax": numpy.where(visible, v - numpy.log(total), -numpy.inf),
+                    "logsumexp": numpy.log(total).squeeze(axis)}
+        # An Array doesn't keep the memory: `arguments` does.
+        given = {name: library.of_buffer(value) if isinstance(value, numpy.ndarray) else value
+                 for name, value in arguments.items()}
+        for operation, result in want.items():
+            y = numpy.full(result.shape, 7.0)
+            LIBRARY.apply(operation, HOST, library.of_buffer(x), library.of_buffer(y), scale=scale,
+                          empty_rows="zero", **given)
+            LIBRARY.fence(HOST)
+            with self.subTest(operation, shape=shape, given=list(given)):
+                numpy.testing.assert_allclose(y, result, rtol=1e-13, atol=1e-13)
+                if operation == "softmax":
+                    self.assertTrue(numpy.all(y[~visible] == 0))
+        self.assertTrue(numpy.any(visible))
+
+    def test_bias(self):
+        random = numpy.random.default_rng(1)
+        for shape in ((COLUMNS,), (1, COLUMNS), (ROWS, 1), (ROWS, COLUMNS), ()):
+            for axis in (0, 1):
+                self.check_operands((ROWS, COLUMNS), bias=numpy.array(random.normal(size=shape)),
+                                    axis=axis)
+        every_second = random.normal(size=(COLUMNS, 2 * ROWS)).T[::2]
+        self.check_operands((ROWS, COLUMNS), bias=every_second)
+
+    def test_mask(self):
+        random = numpy.random.default_rng(2)
+        for shape in ((COLUMNS,), (ROWS, 1), (ROWS, COLUMNS)):
+            mask = random.random(size=shape) < 0.6
+            mask[0] = True
+            for axis in (0, 1):
+                self.check_operands((ROWS, COLUMNS), mask=mask, axis=axis)
+        mask.setflags(write=False)
+        self.check_operands((ROWS, COLUMNS), mask=numpy.broadcast_to(mask[0], mask.shape))
+
+    def test_lengths(self):
+        for number in (numpy.int32, numpy.int64):
+            self.check_operands((ROWS, COLUMNS), lengths=numpy.array([37, 0, 5, 99, -1], number))
+            self.check_operands((ROWS, COLUMNS), lengths=numpy.arange(COLUMNS, dtype=number) % 7,
+                                axis=0)
+            self.check_operands((2, 3, 4, 5), lengths=numpy.array([[[2]], [[4]]], number))
+
+    def test_causal(self):
+        for offset in (-1, 0, 30, 2**63 - 1):
+            self.check_operands((ROWS, COLUMNS), causal=offset, causal_rows=0)
+        self.check_operands((COLUMNS, ROWS), causal=2, causal_rows=1, axis=0)
+        self.check_operands((2, 3, 4, 5), causal=1, causal_rows=2)
+        self.check_operands((2, 3, 4, 5), causal=1, causal_rows=1, causal_axis=-3)
+        self.check_operands((2, 3, 4, 5), causal=1, causal_rows=0, causal_axis=0, axis=2)
+
+    def test_operands_together(self):
+        random = numpy.random.default_rng(3)
+        mask = random.random(size=(2, 1, 1, 5)) < 0.7
+        mask[..., 0] = True
+        self.check_operands((2, 3, 4, 5), bias=random.normal(size=(3, 1, 5)), mask=mask,
+                            lengths=numpy.array([[[3]], [[5]]], numpy.int32), causal=1,
+                            causal_rows=2)
 
     def test_strides_of_one_element_do_not_matter(self):
         for x in (self.x[:1][::-1], self.x[:, :1][:, ::-1], self.x[:0][::-1]):

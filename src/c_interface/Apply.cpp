@@ -133,17 +133,62 @@ kokkossoftmax_operands known_operands(Operation operation, const kokkossoftmax_o
   return known;
 }
 
-/// A tensor of the operands as an array of T, if it is given.
+/// A tensor of the operands as an array of T, if it is given and has the type `code`.
 template <class T>
-std::optional<StridedArray<T>> operand_array(Operation operation, const char* name,
-                                             const kokkossoftmax_tensor* tensor) {
-  if (tensor == nullptr) return {};
-  check_tensor(operation, name, tensor, Role::output_per_row);
-  if (tensor->type != ValueTypeOf<T>::code)
-    throw_invalid(operation, name, " has type = ", tensor->type, ", ", type_name(tensor->type),
-                  " (it is computed in ", type_name(ValueTypeOf<T>::code), "): give it that type");
+std::optional<StridedArray<T>> array_of_type(Operation operation, const char* name,
+                                             const kokkossoftmax_tensor* tensor, int code) {
+  if (tensor == nullptr || tensor->type != code) return {};
   check_alignment<T>(operation, name, *tensor);
   return typed_array<T>(*tensor);
+}
+
+/// A tensor that is written beside y.
+template <class T>
+std::optional<StridedArray<T>> array_beside(Operation operation, const char* name,
+                                            const kokkossoftmax_tensor* tensor) {
+  if (tensor == nullptr) return {};
+  check_tensor(operation, name, tensor, Role::output_per_row);
+  constexpr int code = ValueTypeOf<T>::code;
+  if (tensor->type != code)
+    throw_invalid(operation, name, " has type = ", tensor->type, ", ", type_name(tensor->type),
+                  " (it is computed in ", type_name(code), "): give it that type");
+  return array_of_type<T>(operation, name, tensor, code);
+}
+
+/// Checks a tensor that is read besides x, and that it has one of two types.
+void check_input(Operation operation, const char* name, const kokkossoftmax_tensor* tensor,
+                 int code, int other_code) {
+  if (tensor == nullptr) return;
+  check_tensor(operation, name, tensor, Role::input_broadcast);
+  if (tensor->type == code || tensor->type == other_code) return;
+  const std::string known = code == other_code
+                                ? type_name(code)
+                                : std::string(type_name(code)) + " or " + type_name(other_code);
+  throw_invalid(operation, name, " has type = ", tensor->type, ", ", type_name(tensor->type),
+                " (it must be ", known, " here): give it that type");
+}
+
+template <class X, class T>
+InputArrays<const X, T> input_arrays(Operation operation, const kokkossoftmax_operands& given) {
+  InputArrays<const X, T> inputs;
+  constexpr int entry = ValueTypeOf<X>::code, computed = ValueTypeOf<T>::code;
+  check_input(operation, "bias", given.bias, entry, computed);
+  check_input(operation, "mask", given.mask, KOKKOSSOFTMAX_BOOL, KOKKOSSOFTMAX_BOOL);
+  check_input(operation, "lengths", given.lengths, KOKKOSSOFTMAX_INT32, KOKKOSSOFTMAX_INT64);
+  inputs.bias = array_of_type<const X>(operation, "bias", given.bias, entry);
+  if constexpr (entry != computed)
+    inputs.wide_bias = array_of_type<const T>(operation, "bias", given.bias, computed);
+  inputs.mask =
+      array_of_type<const unsigned char>(operation, "mask", given.mask, KOKKOSSOFTMAX_BOOL);
+  inputs.lengths =
+      array_of_type<const std::int32_t>(operation, "lengths", given.lengths, KOKKOSSOFTMAX_INT32);
+  inputs.long_lengths =
+      array_of_type<const std::int64_t>(operation, "lengths", given.lengths, KOKKOSSOFTMAX_INT64);
+  if (given.causal != nullptr) {
+    inputs.causal = Causal{.offset = given.causal->offset};
+    if (given.causal->has_axis != 0) inputs.causal->axis = given.causal->axis;
+  }
+  return inputs;
 }
 
 template <Operation operation>
@@ -160,11 +205,16 @@ void apply(int space, void* stream, const kokkossoftmax_tensor* x, const kokkoss
                check_alignment<typename Y::type>(operation, y_name, *y);
                using T = typename ValueTypes<typename X::type, typename Y::type>::Compute;
                const ArraysBeside<const typename X::type, typename Y::type> beside{
-                   operand_array<T>(operation, "lse", given.lse),
-                   operand_array<T>(operation, "max", given.max)};
+                   array_beside<T>(operation, "lse", given.lse),
+                   array_beside<T>(operation, "max", given.max)};
+               const auto inputs = input_arrays<typename X::type, T>(operation, given);
+               const auto x_array = typed_array<const typename X::type>(*x);
+               const auto y_array = typed_array<typename Y::type>(*y);
                with_instance("kokkossoftmax_apply", space, stream, [&](const auto& exec) {
-                 check_and_launch<operation>(exec, typed_array<const typename X::type>(*x), y_name,
-                                             typed_array<typename Y::type>(*y), cpp, beside);
+                 if (inputs.any())
+                   check_and_launch<operation>(exec, x_array, y_name, y_array, cpp, beside, inputs);
+                 else
+                   check_and_launch<operation>(exec, x_array, y_name, y_array, cpp, beside);
                });
              });
 }

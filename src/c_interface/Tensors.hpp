@@ -64,6 +64,12 @@ constexpr const char* type_name(int type) {
       return "half";
     case KOKKOSSOFTMAX_BFLOAT16:
       return "bfloat16";
+    case KOKKOSSOFTMAX_BOOL:
+      return "bool";
+    case KOKKOSSOFTMAX_INT32:
+      return "int32";
+    case KOKKOSSOFTMAX_INT64:
+      return "int64";
   }
   return "unknown";
 }
@@ -102,7 +108,7 @@ inline bool has_elements(const kokkossoftmax_tensor& tensor) {
 }
 
 /// What a tensor is for.
-enum class Role { input, output, output_per_row };
+enum class Role { input, input_broadcast, output, output_per_row };
 
 inline void check_tensor(Operation operation, const char* name, const kokkossoftmax_tensor* tensor,
                          Role role) {
@@ -110,7 +116,7 @@ inline void check_tensor(Operation operation, const char* name, const kokkossoft
     throw_invalid(operation, name, " is NULL (an array is needed): give a kokkossoftmax_tensor");
   const bool one_value_per_row =
       role == Role::output_per_row || (role == Role::output && operation == Operation::logsumexp);
-  const int min_rank = one_value_per_row ? 0 : 1;
+  const int min_rank = one_value_per_row || role == Role::input_broadcast ? 0 : 1;
   if (tensor->rank < min_rank || tensor->rank > KOKKOSSOFTMAX_MAX_RANK)
     throw_invalid(operation, name, " has rank ", tensor->rank, " (ranks from ", min_rank, " to ",
                   KOKKOSSOFTMAX_MAX_RANK, " are supported): merge axes, or make a call per slice");
@@ -126,7 +132,8 @@ inline void check_tensor(Operation operation, const char* name, const kokkossoft
     if (stride < 0)
       throw_invalid(operation, name, ".strides[", d, "] = ", stride,
                     " is negative (strides count forward from data): reverse the axis in a copy");
-    if (stride == 0 && tensor->extents[d] > 1 && has_elements(*tensor) && role != Role::input)
+    if (stride == 0 && tensor->extents[d] > 1 && has_elements(*tensor) && role != Role::input &&
+        role != Role::input_broadcast)
       throw_invalid(operation, name, ".strides[", d, "] = 0 with ", name, ".extents[", d,
                     "] = ", tensor->extents[d],
                     " (several results would be written to one element): give ", name,
