@@ -4,6 +4,7 @@
 import itertools
 import typing
 
+import inputs
 import library
 
 OPERATIONS = tuple(library.OPERATIONS)
@@ -21,6 +22,14 @@ SHAPES = {
     "small": (1, list(itertools.product((1, 64, 4096), (128, 1024, 4096)))),
     "axis0": (0, [(21, 6291456), (150, 894784), (1024, 262144), (32768, 4096), (1048576, 100)]),
 }
+
+# On GPUs, with operands that are read besides x (inputs.py).
+INPUT_COLUMNS = (128, 1000, 4096, 12671, 131072)
+INPUT_ELEMENTS = 2**27
+for _kind in ("no_inputs", *inputs.KINDS):
+    _shapes = [(-(-INPUT_ELEMENTS // n), n) for n in INPUT_COLUMNS]
+    SHAPES[_kind] = (1, _shapes)
+    SHAPES[f"{_kind}_axis0"] = (0, [(n, m) for m, n in _shapes])
 
 # On hosts, where most shapes depend on the size of x.
 HOST_COLUMNS = {"float32": (8, 16, 32, 64, 128, 256, 781, 1024, 4096, 32768, 50257, 1048576),
@@ -68,10 +77,13 @@ class Case(typing.NamedTuple):
 
     @property
     def bytes(self):
-        """The bytes that must be moved: x is read once and the result is written once."""
+        """The bytes that must be moved: x and what is read besides it are read once, and the result is
+        written once."""
+        read = int(self.read_bytes * inputs.visible_fraction(self)) + inputs.bytes_of(
+            self, TYPE_BYTES[self.type])
         if self.operation == "logsumexp":
-            return self.read_bytes + self.rows * TYPE_BYTES[self.type]
-        return self.copy_bytes
+            return read + self.rows * TYPE_BYTES[self.type]
+        return read + self.read_bytes
 
 
 def of_gpus():

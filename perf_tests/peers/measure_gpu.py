@@ -4,9 +4,10 @@
 import math
 import time
 
+import inputs
 import torch
 from measure import DeviceLost, describe_error, is_too_slow, short_message, slow
-from peers import Copy, JaxResult, Sum
+from peers import Copy, JaxResult, Refused, Sum
 
 
 class Clock:
@@ -57,6 +58,7 @@ class Bench:
                              generator=generator).to(value_type)
         y_extents = (case.rows,) if case.operation == "logsumexp" else case.extents
         self.y = torch.empty(y_extents, dtype=value_type, device="cuda")
+        self.inputs = inputs.make(torch, case, self.x, generator)
         self._expected = self._compute_expected()
 
     def measure(self, peer, time_limit):
@@ -65,7 +67,7 @@ class Bench:
             return self._measure_copy(peer)
         try:
             self.y.fill_(float("nan"))
-            call = peer.prepare(self.case, self.x, self.y)
+            call = self._prepare(peer)
             begin = time.perf_counter()
             got = call()
             self.clock.synchronize()
@@ -83,6 +85,13 @@ class Bench:
         except Exception as error:  # noqa: BLE001  any exception of a peer is a refusal
             self._check_device(error)
             return {"status": "refused", "message": short_message(error)}
+
+    def _prepare(self, peer):
+        if not self.inputs:
+            return peer.prepare(self.case, self.x, self.y)
+        if not hasattr(peer, "prepare_with"):
+            raise Refused("takes x alone")
+        return peer.prepare_with(self.case, self.x, self.y, self.inputs)
 
     def _measure_copy(self, peer):
         y = torch.empty_like(self.x)
@@ -119,13 +128,15 @@ class Bench:
         """Computed in float64 by the definition."""
         axis = self.case.axis
         v = self.x.to(torch.float64, copy=True)
+        v = inputs.values(v, self.inputs.get("bias"),
+                          inputs.visible(torch, self.case, self.x.device, self.inputs))
         v_max = v.amax(axis, keepdim=True)
-        v -= v_max
+        v -= v_max.clamp(min=torch.finfo(torch.float64).min)  # a row can be masked as a whole
         log_sum = v.exp().sum(axis, keepdim=True).log()
         if self.case.operation == "logsumexp":
             return (v_max + log_sum).squeeze(axis)
         v -= log_sum
-        return v.exp_() if self.case.operation == "softmax" else v
+        return v.exp_().nan_to_num_(0) if self.case.operation == "softmax" else v
 
     def _check_device(self, error):
         try:

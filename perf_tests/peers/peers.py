@@ -4,7 +4,8 @@ measure_gpu.py and triton_kernels.py need PyTorch.
 
 A peer has prepare(case, x, y). It returns a function without arguments that computes the case from
 x, into y or into a tensor that it returns. If prepare or that function raises an exception, the peer
-refuses the case.
+refuses the case. prepare_with(case, x, y, inputs) does the same for cases that read more than x, see
+inputs.py; a peer without it refuses them.
 """
 
 import contextlib
@@ -12,6 +13,7 @@ import functools
 import os
 import typing
 
+import inputs
 import library as binding
 
 
@@ -82,13 +84,24 @@ class Ours:
         return self.library.prepare(case.operation, binding.DEVICE, binding.of_tensor(x),
                                     binding.of_tensor(y), stream, axis=case.axis)
 
+    def prepare_with(self, case, x, y, given):
+        stream = self.torch.cuda.current_stream().cuda_stream
+        return self.library.prepare(case.operation, binding.DEVICE, binding.of_tensor(x),
+                                    binding.of_tensor(y), stream, axis=case.axis, empty_rows="zero",
+                                    **inputs.arrays(given))
+
 
 class TorchEager:
     def __init__(self, setup):
-        self.functions = torch_functions(setup.torch)
+        self.torch, self.functions = setup.torch, torch_functions(setup.torch)
 
     def prepare(self, case, x, y):
         return functools.partial(self.functions[case.operation], x, dim=case.axis)
+
+    def prepare_with(self, case, x, y, given):
+        function = functools.partial(self.functions[case.operation], dim=case.axis)
+        is_visible = inputs.visible(self.torch, case, x.device, given)
+        return lambda: function(inputs.values(x, given.get("bias"), is_visible))
 
 
 class TorchCompile:
@@ -101,6 +114,14 @@ class TorchCompile:
         self.torch._dynamo.reset()
         function, axis = self.functions[case.operation], case.axis
         return functools.partial(self.compile(lambda t: function(t, dim=axis), dynamic=False), x)
+
+    def prepare_with(self, case, x, y, given):
+        self.torch._dynamo.reset()
+        function, axis = self.functions[case.operation], case.axis
+        compiled = self.compile(lambda t, bias, seen: function(inputs.values(t, bias, seen), dim=axis),
+                                dynamic=False)
+        return functools.partial(compiled, x, given.get("bias"),
+                                 inputs.visible(self.torch, case, x.device, given))
 
 
 def torch_functions(torch):

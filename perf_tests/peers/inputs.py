@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What the calls of some groups of cases read besides x. Only make(), values() and arrays() need PyTorch.
+
+    group = "mask_per_column_axis0"; kind_of(group) == "mask_per_column"
+"""
+
+import library as binding
+
+KINDS = ("bias", "bias_per_column", "mask", "mask_per_column", "lengths", "causal")
+
+
+def kind_of(group):
+    """One of KINDS, or None for a group of calls that read x alone."""
+    kind = group.removesuffix("_axis0")
+    return kind if kind in KINDS else None
+
+
+def bytes_of(case, bytes_per_entry):
+    """The bytes that are read besides x, without those of a few entries."""
+    return {"bias": bytes_per_entry, "mask": 1}.get(kind_of(case.group), 0) * case.rows * case.columns
+
+
+def visible_fraction(case):
+    """The part of x that must be read: half of it with lengths and causal limits as in make()."""
+    return 0.5 if kind_of(case.group) in ("lengths", "causal") else 1.0
+
+
+def make(torch, case, x, generator):
+    """{name: tensor or number} of the operands, as the library takes them."""
+    kind = kind_of(case.group)
+    extents = case.extents
+    if kind and kind.endswith("per_column"):
+        extents = (case.columns,) if case.axis == 1 else (case.columns, 1)
+    if kind in ("bias", "bias_per_column"):
+        bias = torch.randn(extents, dtype=torch.float32, device=x.device, generator=generator)
+        return {"bias": bias.to(x.dtype)}
+    if kind in ("mask", "mask_per_column"):
+        return {"mask": torch.rand(extents, device=x.device, generator=generator) < 0.7}
+    if kind == "lengths":
+        return {"lengths": torch.full((case.rows,), case.columns // 2, dtype=torch.int32, device=x.device)}
+    if kind == "causal":
+        return {"causal": case.columns // 2 - case.rows // 2}
+    return {}
+
+
+def visible(torch, case, device, inputs):
+    """A tensor of bool, broadcast to x: which entries take part. None if all do."""
+    if "mask" in inputs:
+        return inputs["mask"]
+    columns, rows = (torch.arange(n, device=device) for n in (case.columns, case.rows))
+    if "lengths" in inputs:
+        is_visible = columns[None, :] < inputs["lengths"][:, None]
+    elif "causal" in inputs:
+        is_visible = columns[None, :] <= rows[:, None] + inputs["causal"]
+    else:
+        return None
+    return is_visible if case.axis == 1 else is_visible.t()
+
+
+def values(x, bias, is_visible):
+    """What others compute the function of; is_visible as from visible()."""
+    v = x if bias is None else x + bias
+    return v if is_visible is None else v.masked_fill(~is_visible, -float("inf"))
+
+
+def arrays(inputs):
+    """The operands for binding.Library.prepare()."""
+    return {name: value if isinstance(value, int) else binding.of_tensor(value)
+            for name, value in inputs.items()}
