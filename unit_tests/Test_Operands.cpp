@@ -361,6 +361,15 @@ TYPED_TEST(BesideY, WrongOperandsThrow) {
   }
 }
 
+kokkossoftmax_operands with_members(const kokkossoftmax_tensor* lse,
+                                    const kokkossoftmax_tensor* max) {
+  kokkossoftmax_operands operands{};
+  operands.size = sizeof(operands);
+  operands.lse = lse;
+  operands.max = max;
+  return operands;
+}
+
 template <class C>
 class BesideYInC : public ::testing::Test {};
 TYPED_TEST_SUITE(BesideYInC, ValueConfigs, ConfigName);
@@ -384,7 +393,8 @@ TYPED_TEST(BesideYInC, LseAndErrors) {
   kokkossoftmax_tensor tl{lse.template view<Right, 1>().data(), type, 1, extents, nullptr};
   kokkossoftmax_tensor tm{max.template view<Right, 1>().data(), type, 1, extents, nullptr};
   // a caller with the header of the first version has no `max`
-  kokkossoftmax_operands operands{offsetof(kokkossoftmax_operands, max), &tl, &tl};
+  kokkossoftmax_operands operands = with_members(&tl, &tl);
+  operands.size = offsetof(kokkossoftmax_operands, max);
   const auto apply = [&](int operation) {
     return kokkossoftmax_apply_with(operation, space, nullptr, &tx, &ty, nullptr, &operands);
   };
@@ -398,34 +408,35 @@ TYPED_TEST(BesideYInC, LseAndErrors) {
   for (const auto operation : {KOKKOSSOFTMAX_SOFTMAX, KOKKOSSOFTMAX_LOG_SOFTMAX})
     for (kokkossoftmax_tensor* const lse_if_any : {&tl, static_cast<decltype(&tl)>(nullptr)}) {
       max.assign(std::vector<T>(9, T(0)));
-      operands = {sizeof(kokkossoftmax_operands), lse_if_any, &tm};
+      operands = with_members(lse_if_any, &tm);
       ASSERT_EQ(apply(operation), KOKKOSSOFTMAX_SUCCESS) << kokkossoftmax_last_error();
       kokkossoftmax_fence(space, nullptr);
       EXPECT_EQ(max.read(), true_max(sample.rows, 1));
     }
 
-  operands = {sizeof(kokkossoftmax_operands), &tl, nullptr};
+  operands = with_members(&tl, nullptr);
   EXPECT_EQ(apply(KOKKOSSOFTMAX_LOGSUMEXP), KOKKOSSOFTMAX_INVALID_ARGUMENT);
   EXPECT_TRUE(last_error_has("operands.lse")) << kokkossoftmax_last_error();
-  operands = {sizeof(kokkossoftmax_operands), nullptr, &tm};
+  operands = with_members(nullptr, &tm);
   EXPECT_EQ(apply(KOKKOSSOFTMAX_LOGSUMEXP), KOKKOSSOFTMAX_INVALID_ARGUMENT);
   EXPECT_TRUE(last_error_has("operands.max")) << kokkossoftmax_last_error();
-  operands = {sizeof(kokkossoftmax_operands), &tl, &tl};
+  operands = with_members(&tl, &tl);
   EXPECT_EQ(apply(KOKKOSSOFTMAX_SOFTMAX), KOKKOSSOFTMAX_INVALID_ARGUMENT);
   EXPECT_TRUE(last_error_has("overlap")) << kokkossoftmax_last_error();
   tm.rank = 2;
-  operands = {sizeof(kokkossoftmax_operands), &tl, &tm};
+  operands = with_members(&tl, &tm);
   EXPECT_EQ(apply(KOKKOSSOFTMAX_SOFTMAX), KOKKOSSOFTMAX_INVALID_ARGUMENT);
   EXPECT_TRUE(last_error_has("max")) << kokkossoftmax_last_error();
   struct {
     kokkossoftmax_operands known;
     void* unknown;
-  } later{{sizeof(later), &tl, nullptr}, &tl};
+  } later{with_members(&tl, nullptr), &tl};
+  later.known.size = sizeof(later);
   EXPECT_EQ(kokkossoftmax_apply_with(KOKKOSSOFTMAX_SOFTMAX, space, nullptr, &tx, &ty, nullptr,
                                      &later.known),
             KOKKOSSOFTMAX_INVALID_ARGUMENT);
   EXPECT_TRUE(last_error_has("later than version")) << kokkossoftmax_last_error();
-  operands = {sizeof(kokkossoftmax_operands), &tl, nullptr};
+  operands = with_members(&tl, nullptr);
   tl.type = KOKKOSSOFTMAX_HALF;
   EXPECT_EQ(apply(KOKKOSSOFTMAX_SOFTMAX), KOKKOSSOFTMAX_INVALID_ARGUMENT);
   EXPECT_TRUE(last_error_has("lse has type")) << kokkossoftmax_last_error();
