@@ -68,6 +68,22 @@ KOKKOSSOFTMAX_HOST_FUNCTION void stream(void* p, V v) {
   *static_cast<V*>(p) = v;
 }
 
+/// The same for one number. If the rest of the line follows soon, one whole line is written.
+KOKKOSSOFTMAX_HOST_FUNCTION void stream(float* p, float x) {
+#if defined(__x86_64__)
+  _mm_stream_si32(reinterpret_cast<int*>(p), __builtin_bit_cast(int, x));
+#else
+  *p = x;
+#endif
+}
+KOKKOSSOFTMAX_HOST_FUNCTION void stream(double* p, double x) {
+#if defined(__x86_64__)
+  _mm_stream_si64(reinterpret_cast<long long*>(p), __builtin_bit_cast(long long, x));
+#else
+  *p = x;
+#endif
+}
+
 /// Orders streamed stores before the stores that follow.
 KOKKOSSOFTMAX_HOST_FUNCTION void end_streams() {
 #if defined(__x86_64__)

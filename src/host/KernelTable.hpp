@@ -8,6 +8,7 @@
 
 #include <host/Kernels.hpp>
 #include <host/LongRows.hpp>
+#include <host/PipelinedRows.hpp>
 #include <host/ShortColumns.hpp>
 #include <host/ShortRows.hpp>
 
@@ -20,7 +21,10 @@ struct KernelsOf {
   using Job = HostRowsJob<X, Y, T>;
 
   static void rows(const Job& job) {
-    if (are_short_rows<T>(job.columns))
+    if (are_pipelined_rows<Op, X>(job.columns))
+      with_values(
+          job, [&](auto values) { pipelined_rows<Op, typename decltype(values)::type, L>(job); });
+    else if (are_short_rows<T>(job.columns))
       short_rows<Op>(job);
     else
       with_values(job,

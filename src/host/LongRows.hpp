@@ -42,15 +42,14 @@ template <class L, class X>
 inline constexpr bool can_recompute = sizeof(X) == 4 && L::width == 16;
 inline constexpr std::int64_t longest_kept_row = 8192;
 
-/// AMD's Zen 4 computes vectors of 64 bytes in two halves, so that keeping is faster.
 template <class L, class X>
-bool recomputes(std::int64_t columns) {
-  return can_recompute<L, X> && columns > longest_kept_row && !is_amd();
+constexpr bool recomputes(std::int64_t columns) {
+  return can_recompute<L, X> && columns > longest_kept_row;
 }
 
 /// Whether rows are left to the prefetchers of the processor, and are not streamed. On AMD's Zen 4,
-/// rows of up to a page take up to 40 % less time so, above all if they are not whole cache lines.
-/// For logsumexp, the limit is a bit lower (measured).
+/// those of up to a page that pipelined_rows() doesn't compute take less time so. For logsumexp,
+/// the limit is a bit lower (measured).
 template <class Op, class X>
 bool is_left_to_prefetchers(std::int64_t columns) {
   constexpr std::int64_t most_bytes = Op::writes_entries ? 4096 : 3584;

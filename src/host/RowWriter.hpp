@@ -14,8 +14,11 @@ KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t to_cache_line(const T* p) {
 
 /// Writes a row: y[c] = output(entry of column c). `entries` has at(c), a
 /// vector of what the output is computed from, and first(c, FirstElements). Whole cache lines are
-/// written past the caches if `streams`.
-template <bool m_streams, class L, class Y, class Entries, class Output>
+/// written past the caches if `streams`; the ends of the row, too, if `streams_ends`: for rows that
+/// are written one right after the other, so that the processor joins the end of one with the begin
+/// of the next.
+template <bool m_streams, class L, class Y, class Entries, class Output,
+          bool m_streams_ends = false>
 class RowWriter {
   using T = typename L::T;
   using V = typename L::V;
@@ -58,7 +61,11 @@ class RowWriter {
     while (columns > 0) {
       const int n = static_cast<int>(smaller(columns, L::width));
       const FirstElements<T, L::width> some(n);
-      some.store(m_y + m_column, m_output(m_entries.first(m_column, some)));
+      const V v = m_output(m_entries.first(m_column, some));
+      if constexpr (m_streams && m_streams_ends)
+        some.stream_to(m_y + m_column, v);
+      else
+        some.store(m_y + m_column, v);
       m_column += n;
       columns -= n;
     }

@@ -142,7 +142,7 @@ class FirstElements : public MaskedAccess<T, width> {
   using Base = MaskedAccess<T, width>;
 
  public:
-  using Base::Base;
+  KOKKOSSOFTMAX_HOST_FUNCTION explicit FirstElements(int count) : Base(count), m_number(count) {}
   using Base::load;  // the other elements are 0
   using Base::store;
   template <class Half>
@@ -153,6 +153,15 @@ class FirstElements : public MaskedAccess<T, width> {
   KOKKOSSOFTMAX_HOST_FUNCTION void store(Half* p, V v) const {
     Base::store_halves(&p->bits, Conversion<Half, width>::from_float(v));
   }
+  /// Stores past the caches, one number at a time.
+  KOKKOSSOFTMAX_HOST_FUNCTION void stream_to(T* p, V v) const {
+    alignas(V) T numbers[width];
+    Lanes<T, width>::store(numbers, v);
+    for (int i = 0; i < m_number; ++i) stream(p + i, numbers[i]);
+  }
+
+ private:
+  int m_number;
 };
 
 template <class T>
