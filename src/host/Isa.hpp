@@ -41,8 +41,9 @@ std::span<const HostIsa> compiled_isas();
 /// \throws std::invalid_argument  if that one isn't compiled or doesn't run here
 const HostIsa& host_isa();
 
-/// The size of the processor's last-level cache in bytes.
-std::int64_t last_level_cache_bytes();
+/// The bytes of the last-level caches that so many threads have, one per core. A processor can have
+/// several, each for some of its cores.
+std::int64_t last_level_cache_bytes(std::int64_t threads);
 
 }  // namespace KokkosSoftmax::Impl
 

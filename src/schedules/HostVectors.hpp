@@ -80,7 +80,7 @@ T* host_thread_buffer() {
 }
 
 /// Makes the jobs of a launch. The rows of a job have the same indices along all outer axes except
-/// the fastest.
+/// the fastest. Up to `threads` threads work on them.
 template <class Op>
 class HostJobs {
  public:
@@ -91,8 +91,8 @@ class HostJobs {
   using Rows = HostRowsJob<X, Y, T>;
   using Panels = HostPanelsJob<X, Y, T>;
 
-  explicit HostJobs(const RowArgs<V>& arguments)
-      : m_arguments(arguments), m_problem(m_arguments.problem) {}
+  explicit HostJobs(const RowArgs<V>& arguments, std::int64_t threads = 1)
+      : m_arguments(arguments), m_problem(m_arguments.problem), m_threads(threads) {}
   HostJobs(const HostJobs&) = delete;
   HostJobs& operator=(const HostJobs&) = delete;
 
@@ -154,7 +154,7 @@ class HostJobs {
     // y that is also x is in a cache when it is written
     job.streams = Op::writes_entries &&
                   static_cast<const void*>(m_problem.x) != static_cast<const void*>(m_problem.y) &&
-                  bytes() > last_level_cache_bytes();
+                  bytes() > last_level_cache_bytes(m_threads);
     job.y_holds_row_values = m_problem.y_holds_row_values;
     job.x = reinterpret_cast<const X*>(pointers.x);
     job.y = reinterpret_cast<Y*>(pointers.y);
@@ -173,6 +173,7 @@ class HostJobs {
 
   RowArgs<V> m_arguments;
   const typename RowArgs<V>::Problem& m_problem;
+  std::int64_t m_threads;
 };
 
 /// n * i / parts without overflow: where part i of n items begins.
@@ -189,7 +190,7 @@ struct HostRowsBlocks {
   std::int64_t blocks;
 
   void operator()(std::int64_t b) const {
-    const HostJobs<Op> jobs(arguments);
+    const HostJobs<Op> jobs(arguments, blocks);
     const std::int64_t rows = arguments.problem.rows;
     jobs.for_each_job(begin_of_part(rows, b, blocks), begin_of_part(rows, b + 1, blocks),
                       [&](std::int64_t first, std::int64_t count) {
@@ -212,7 +213,7 @@ struct HostPanelsBlocks {
   static std::int64_t lines(std::int64_t neighbours) { return divide_up(neighbours, line); }
 
   void operator()(std::int64_t b) const {
-    const HostJobs<Op> jobs(arguments);
+    const HostJobs<Op> jobs(arguments, blocks);
     const std::int64_t neighbours = jobs.neighbours();
     const std::int64_t per_group = lines(neighbours);
     const std::int64_t all = per_group * (arguments.problem.rows / neighbours);
@@ -240,7 +241,7 @@ struct HostGatheredBlocks {
   std::int64_t blocks;
 
   void operator()(std::int64_t b) const {
-    const HostJobs<Op> jobs(arguments);
+    const HostJobs<Op> jobs(arguments, blocks);
     const std::int64_t rows = arguments.problem.rows;
     const std::int64_t most = std::clamp<std::int64_t>(span_columns / arguments.problem.columns, 1,
                                                        HostPanelsBlocks<Op>::line);
@@ -321,6 +322,12 @@ std::size_t team_array_bytes(std::int64_t count) {
   return static_cast<std::size_t>(count) * sizeof(S) + alignof(S) + 64;
 }
 
+/// The largest number of threads that work at the same time.
+template <class Member>
+std::int64_t threads_of(const Member& member) {
+  return static_cast<std::int64_t>(member.league_size()) * member.team_size();
+}
+
 /// All threads of a team work on each row. The states of its spans are merged in order, so the
 /// result doesn't depend on the number of threads.
 template <class Exec, class Op>
@@ -335,7 +342,7 @@ struct HostRowInSpans {
 
   void operator()(const Member& member) const {
     const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
-    const auto job = HostJobs<Op>(arguments).rows(member.league_rank(), 1);
+    const auto job = HostJobs<Op>(arguments, threads_of(member)).rows(member.league_rank(), 1);
     State* const states = team_array<State>(member, spans());
     const std::int64_t first = begin_of_part(spans(), member.team_rank(), member.team_size());
     const std::int64_t last = begin_of_part(spans(), member.team_rank() + 1, member.team_size());
@@ -372,7 +379,7 @@ struct HostPanelInParts {
 
   void operator()(const Member& member) const {
     const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
-    const HostJobs<Op> jobs(arguments);
+    const HostJobs<Op> jobs(arguments, threads_of(member));
     const std::int64_t group = member.league_rank() / panels_per_group();
     const std::int64_t first_row = member.league_rank() % panels_per_group() * host_panel_rows;
     const std::int64_t rows = std::min(host_panel_rows, jobs.neighbours() - first_row);
