@@ -172,6 +172,13 @@ KOKKOSSOFTMAX_HOST_FUNCTION void write_row_values(const Job& job, std::int64_t f
   write_strided<L>(y, job.y_stride, v, count);
 }
 
+/// Makes what is written beside y begin at row r.
+template <class Job>
+void skip_row_values(Job& job, std::int64_t r) {
+  if (job.lse.data != nullptr) job.lse.data += r * job.lse.stride;
+  if (job.max.data != nullptr) job.max.data += r * job.max.stride;
+}
+
 /// Writes what a call asks for beside y, for rows first, first + 1, ...
 template <class L, class Job>
 KOKKOSSOFTMAX_HOST_FUNCTION void write_beside(const Job& job, std::int64_t first,

@@ -7,6 +7,7 @@
 /// in the first-level cache until the rows are written.
 
 #include <host/Panels.hpp>
+#include <host/PipelinedPanels.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
@@ -97,7 +98,7 @@ class ShortColumns {
 };
 
 template <class Op, class Values, class L, class Job>
-void panels(const Job& job) {
+void other_panels(const Job& job) {
   constexpr std::int64_t line = 64 / sizeof(typename Job::Y);
   const bool aligned = job.y_column_stride % line == 0;
   if (job.columns > (aligned ? max_short_columns : max_short_columns_unaligned))
@@ -107,6 +108,18 @@ void panels(const Job& job) {
   if constexpr (sizeof(typename Job::Y) == sizeof(typename L::T))
     if (job.streams && aligned) return ShortColumns<Op, Values, L, true, Job>(job).run();
   ShortColumns<Op, Values, L, false, Job>(job).run();
+}
+
+template <class Op, class Values, class L, class Job>
+void panels(const Job& job) {
+  const std::int64_t pipelined = pipelined_panels<Op, Values, L>(job);
+  if (pipelined == job.rows) return;
+  Job rest = job;
+  rest.x += pipelined;
+  rest.y += pipelined;  // 0 if the results don't lie side by side
+  rest.rows -= pipelined;
+  skip_row_values(rest, pipelined);
+  other_panels<Op, Values, L>(rest);
 }
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA

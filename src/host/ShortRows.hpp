@@ -181,8 +181,7 @@ Job rows_from(Job job, std::int64_t r) {
   job.x += r * job.x_stride;
   job.y += r * job.y_stride;
   job.rows -= r;
-  if (job.lse.data != nullptr) job.lse.data += r * job.lse.stride;
-  if (job.max.data != nullptr) job.max.data += r * job.max.stride;
+  skip_row_values(job, r);
   return job;
 }
 

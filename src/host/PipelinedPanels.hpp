@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_PIPELINEDPANELS_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_PIPELINEDPANELS_HPP
+
+/// \file
+/// Rows that lie side by side, in panels of a few vectors, three panels at a time: while the
+/// exponentials of a panel are computed, the next one is read into a buffer, and the one before is
+/// written. See PipelinedRows.
+
+#include <host/PipelinedRows.hpp>
+
+namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
+
+/// \tparam vectors  of a panel; a cache line each if vectors have 64 bytes
+template <class Op, class Values, class L, int vectors, bool streams, class Job>
+class PipelinedPanels {
+  using T = typename L::T;
+  using V = typename L::V;
+  using X = typename Job::X;
+  using Exp = typename Op::template Exp<L>;
+  using Output = typename Op::template Output<L>;
+  static constexpr std::int64_t panel_rows = vectors * L::width;
+  /// The bytes of the buffer of a panel.
+  static constexpr std::int64_t buffer_bytes = 131072;
+  /// The exponentials that are added up before they are added to the sum with compensation.
+  static constexpr std::int64_t block_columns = 16;
+  /// The columns that are prefetched. If their distance is a power of two, all columns share the
+  /// same lines of a cache: with more columns, lines would be driven out before they are used.
+  static constexpr std::int64_t columns_ahead = 6;
+
+ public:
+  static constexpr std::int64_t max_columns =
+      buffer_bytes / (panel_rows * static_cast<std::int64_t>(sizeof(T)));
+
+  explicit PipelinedPanels(const Job& job) : m_job(job), m_values(job.factors) {}
+
+  /// Computes all whole panels; returns the number of their rows.
+  std::int64_t run() {
+    const std::int64_t end = m_job.rows / panel_rows * panel_rows;
+    if (end == 0) return 0;
+    read_first();
+    for (std::int64_t r = 0; r < end; r += panel_rows) {
+      begin_panel();
+      const std::int64_t next = r + panel_rows < end ? r + panel_rows : r;
+      if (r == 0)
+        compute<false>(r, next);
+      else
+        compute<true>(r, next);
+      end_panel(r);
+    }
+    begin_panel();
+    write_last(end - panel_rows);
+    return end;
+  }
+
+ private:
+  void begin_panel() {
+    for (int k = 0; k < vectors; ++k) {
+      Output(m_states[k], m_job.zero_empty_rows).get(m_output[k]);
+      m_states[k].max = m_largest[k];
+      m_states[k].reference = Exp::reference(m_largest[k]);
+    }
+    m_current = !m_current;
+  }
+  void end_panel(std::int64_t r) {
+    for (int k = 0; k < vectors; ++k) {
+      m_states[k].sum = end_sum<Op, L>(m_states[k].max, m_sums[k].value());
+      write_beside(m_job, r + k * L::width, m_states[k], L::width);
+    }
+  }
+
+  void read_first() {
+    V largest[vectors];
+    for (V& max : largest) max = L::splat(-NumberTraits<T>::infinity);
+    const X* x = m_job.x;
+    T* to = m_kept[!m_current];
+    for (std::int64_t c = 0; c < m_job.columns; ++c, x += m_job.x_column_stride, to += panel_rows)
+      for (int k = 0; k < vectors; ++k)
+        keep(m_values(L::load(x + k * L::width)), to + k * L::width, largest[k]);
+    for (int k = 0; k < vectors; ++k) m_largest[k] = largest[k];
+  }
+  void write_last(std::int64_t r) {
+    auto* y = m_job.y + r;
+    const T* from = m_kept[!m_current];
+    for (std::int64_t c = 0; c < m_job.columns; ++c, y += m_job.y_column_stride, from += panel_rows)
+      for (int k = 0; k < vectors; ++k)
+        write(m_output[k], L::load(from + k * L::width), y + k * L::width);
+  }
+
+  /// Computes the panel at row r, reads the one at row `next`, and writes the one before.
+  template <bool writes>
+  void compute(std::int64_t r, std::int64_t next) {
+    const X* x = m_job.x + next;
+    auto* y = m_job.y + r - panel_rows;
+    T* kept = m_kept[m_current];
+    T* other = m_kept[!m_current];
+    // Copies of members stay in registers, where stores through pointers don't change them.
+    typename Exp::Parameters exps[vectors];
+    typename Output::Parameters output[vectors];
+    V largest[vectors];
+    for (int k = 0; k < vectors; ++k) {
+      Exp(m_states[k].reference).get(exps[k]);
+      Output(m_output[k]).get(output[k]);
+      m_sums[k] = VectorSum<L>();
+      largest[k] = L::splat(-NumberTraits<T>::infinity);
+    }
+    for (std::int64_t c = 0; c < m_job.columns;) {
+      V sums[vectors] = {};
+      for (const std::int64_t end = smaller(c + block_columns, m_job.columns); c < end; ++c) {
+#pragma GCC unroll 8
+        for (int k = 0; k < vectors; ++k) {
+          prefetch_at(x + k * L::width + columns_ahead * m_job.x_column_stride);
+          // loads before stores: see distance_in_page()
+          const V read = L::load(x + k * L::width);
+          const V v = L::load(kept + k * L::width);
+          if constexpr (writes) write(output[k], L::load(other + k * L::width), y + k * L::width);
+          keep(m_values(read), other + k * L::width, largest[k]);
+          if constexpr (Op::keeps_exponentials) {
+            const V e = Exp(exps[k])(v);
+            L::store(kept + k * L::width, e);
+            sums[k] += e;
+          } else {
+            Exp(exps[k]).add(sums[k], v);
+          }
+        }
+        x += m_job.x_column_stride;
+        y += m_job.y_column_stride;
+        kept += panel_rows;
+        other += panel_rows;
+      }
+      for (int k = 0; k < vectors; ++k) m_sums[k].add(sums[k]);
+    }
+    for (int k = 0; k < vectors; ++k) m_largest[k] = largest[k];
+  }
+
+  KOKKOSSOFTMAX_HOST_FUNCTION static void keep(V v, T* to, V& largest) {
+    largest = larger(v, largest);
+    L::store(to, v);
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static void write(const typename Output::Parameters& output, V v,
+                                                typename Job::Y* y) {
+    if constexpr (streams)
+      L::stream_to(y, Output(output)(v));
+    else
+      L::store(y, Output(output)(v));
+  }
+
+  const Job& m_job;
+  Values m_values;
+  LaneStates<L> m_states[vectors]{};
+  typename Output::Parameters m_output[vectors];
+  V m_largest[vectors]{};
+  VectorSum<L> m_sums[vectors];
+  int m_current = 0;
+  // half a page more, so that the two panels aren't at the same place within a page
+  alignas(64) T m_kept[2][(buffer_bytes + page_bytes / 2) / sizeof(T)];
+};
+
+/// Computes the first rows of a job in panels of so many vectors. Returns their number, which may
+/// be 0.
+template <class Op, class Values, class L, int vectors, class Job>
+std::int64_t pipelined_panels_of(const Job& job) {
+  if (job.streams) return PipelinedPanels<Op, Values, L, vectors, true, Job>(job).run();
+  return PipelinedPanels<Op, Values, L, vectors, false, Job>(job).run();
+}
+
+/// The same for panels of the number of vectors that was the fastest on AMD's Zen 4. Other
+/// processors were not measured. Half types are left out because they take long to compile.
+template <class Op, class Values, class L, class Job>
+std::int64_t pipelined_panels(const Job& job) {
+  if constexpr (Op::writes_entries && sizeof(typename Job::X) >= 4) {
+    constexpr std::int64_t line = 64 / sizeof(typename Job::Y);
+    constexpr std::int64_t most_columns_of_narrow_panels = 16;
+    const bool in_lines = job.y_column_stride % line == 0 && to_cache_line(job.y) == 0;
+    if (!is_amd() || (job.streams && !in_lines)) return 0;
+    const std::int64_t n = job.columns;
+    if (n > most_columns_of_narrow_panels &&
+        n <= PipelinedPanels<Op, Values, L, 8, true, Job>::max_columns)
+      return pipelined_panels_of<Op, Values, L, 8>(job);
+    if (n <= PipelinedPanels<Op, Values, L, 4, true, Job>::max_columns)
+      return pipelined_panels_of<Op, Values, L, 4>(job);
+  }
+  return 0;
+}
+
+}  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
+
+#endif
