@@ -22,7 +22,7 @@ inline std::int64_t distance_in_page(const void* a, const void* b) {
       (reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) % page_bytes);
 }
 
-template <class Op, class Values, class L, bool streams, class Job>
+template <class Op, class Values, class L, bool streams, RowEnds ends, class Job>
 class PipelinedRows {
   using T = typename L::T;
   using V = typename L::V;
@@ -98,7 +98,9 @@ class PipelinedRows {
   /// The first column of the last vector.
   KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t last() const { return (m_vectors - 1) * L::width; }
   KOKKOSSOFTMAX_HOST_FUNCTION V load(const X* x) const { return m_values(L::load(x)); }
+  /// The last vector.
   KOKKOSSOFTMAX_HOST_FUNCTION V load_rest(const X* x) const {
+    if constexpr (ends == RowEnds::none) return load(x);
     return m_rest.select(m_values(m_rest.load(x)), L::splat(-NumberTraits<T>::infinity));
   }
   KOKKOSSOFTMAX_HOST_FUNCTION V largest(const X* x) const {
@@ -143,7 +145,7 @@ class PipelinedRows {
   KOKKOSSOFTMAX_HOST_FUNCTION auto writer_of(std::int64_t r, int i, const Output& output) const {
     const auto writer = [&](const auto& entries) KOKKOSSOFTMAX_HOST_LAMBDA {
       using Entries = std::remove_cvref_t<decltype(entries)>;
-      return RowWriter<streams, L, Y, Entries, Output, true>(m_job.y + r * m_job.y_stride,
+      return RowWriter<streams, L, Y, Entries, Output, ends>(m_job.y + r * m_job.y_stride,
                                                              m_job.columns, entries, output);
     };
     if constexpr (Op::keeps_exponentials)
@@ -231,10 +233,20 @@ bool are_pipelined_rows(std::int64_t columns) {
 template <class Op, class Values, class L, class Job>
 void pipelined_rows(const Job& job) {
   if constexpr (Op::writes_entries && sizeof(typename Job::X) >= 4) {
-    if (job.streams)
-      PipelinedRows<Op, Values, L, true, Job>(job).run();
+    const auto run = [&]<bool streams, RowEnds ends>() {
+      PipelinedRows<Op, Values, L, streams, ends, Job>(job).run();
+    };
+    constexpr std::int64_t line = 64 / sizeof(typename Job::Y);
+    const bool in_lines =
+        job.columns % line == 0 && job.y_stride % line == 0 && to_cache_line(job.y) == 0;
+    if (job.streams && in_lines)
+      run.template operator()<true, RowEnds::none>();
+    else if (job.streams)
+      run.template operator()<true, RowEnds::streamed>();
+    else if (job.columns % L::width == 0)
+      run.template operator()<false, RowEnds::none>();
     else
-      PipelinedRows<Op, Values, L, false, Job>(job).run();
+      run.template operator()<false, RowEnds::stored>();
   }
 }
 

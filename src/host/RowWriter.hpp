@@ -12,13 +12,21 @@ KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t to_cache_line(const T* p) {
   return static_cast<std::int64_t>((-reinterpret_cast<std::uintptr_t>(p) & 63) / sizeof(T));
 }
 
+/// How the columns of a row before and behind the vectors that are whole cache lines are written.
+enum class RowEnds {
+  stored,
+  /// Past the caches, too: for rows that are written one right after the other, so that the
+  /// processor joins the end of one with the begin of the next.
+  streamed,
+  /// There are none: a row is whole vectors, or whole cache lines if it is streamed.
+  none
+};
+
 /// Writes a row: y[c] = output(entry of column c). `entries` has at(c), a
 /// vector of what the output is computed from, and first(c, FirstElements). Whole cache lines are
-/// written past the caches if `streams`; the ends of the row, too, if `streams_ends`: for rows that
-/// are written one right after the other, so that the processor joins the end of one with the begin
-/// of the next.
+/// written past the caches if `streams`.
 template <bool m_streams, class L, class Y, class Entries, class Output,
-          bool m_streams_ends = false>
+          RowEnds m_ends = RowEnds::stored>
 class RowWriter {
   using T = typename L::T;
   using V = typename L::V;
@@ -32,18 +40,20 @@ class RowWriter {
   KOKKOSSOFTMAX_HOST_FUNCTION void write_rest() {
     begin();
     for (std::int64_t n = whole_vectors(); n > 0; --n) write_vector();
-    write_some(m_columns - m_column);
+    if constexpr (m_ends != RowEnds::none) write_some(m_columns - m_column);
   }
 
   /// Writes the columns before the first whole vector.
   KOKKOSSOFTMAX_HOST_FUNCTION void begin() {
-    if (m_streams && m_column == 0) write_some(smaller(to_cache_line(m_y), m_columns));
+    if (m_ends != RowEnds::none && m_streams && m_column == 0)
+      write_some(smaller(to_cache_line(m_y), m_columns));
   }
   /// The number of vectors that are left, after begin(). Write two of them at a time if two make a
   /// cache line, and so on.
   KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t whole_vectors() const {
     constexpr int line = 64 / static_cast<int>(sizeof(Y));
-    constexpr int step = m_streams && line > L::width ? line : L::width;
+    constexpr bool in_lines = m_streams && m_ends != RowEnds::none && line > L::width;
+    constexpr int step = in_lines ? line : L::width;
     return (m_columns - m_column) / step * (step / L::width);
   }
   KOKKOSSOFTMAX_HOST_FUNCTION void write_vector() {
@@ -62,7 +72,7 @@ class RowWriter {
       const int n = static_cast<int>(smaller(columns, L::width));
       const FirstElements<T, L::width> some(n);
       const V v = m_output(m_entries.first(m_column, some));
-      if constexpr (m_streams && m_streams_ends)
+      if constexpr (m_streams && m_ends == RowEnds::streamed)
         some.stream_to(m_y + m_column, v);
       else
         some.store(m_y + m_column, v);
