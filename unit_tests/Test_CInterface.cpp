@@ -475,7 +475,7 @@ TYPED_TEST(CInterface, WrongOperands) {
   EXPECT_TRUE(
       is_invalid(bias, of_type(KOKKOSSOFTMAX_INT32), {"softmax: bias has type = 5, int32"}));
   EXPECT_TRUE(is_invalid(bias, of_type(KOKKOSSOFTMAX_HALF), {"bias has type = 2, half"}));
-  EXPECT_TRUE(is_invalid(mask, of_type(type_of<T>), {"mask has type", "known here", "bool"}));
+  EXPECT_TRUE(is_invalid(mask, of_type(type_of<T>), {"mask has type", "it must be", "bool"}));
   EXPECT_TRUE(is_invalid(mask, of_type(KOKKOSSOFTMAX_INT32), {"mask has type = 5, int32", "bool"}));
   EXPECT_TRUE(is_invalid(lengths, of_type(type_of<T>), {"lengths has type", "int32", "int64"}));
   EXPECT_TRUE(is_invalid(lengths, of_type(99), {"lengths has type = 99", "unknown"}));
