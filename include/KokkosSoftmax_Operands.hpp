@@ -166,6 +166,7 @@ constexpr bool has_operand_space() {
   static_assert(KokkosSoftmax::Impl::has_operand_space<Operand, Exec>(),                  \
                 "KokkosSoftmax::" function ": the memory of operands." name               \
                 " is not accessible from exec")
+/// The same for an operand that is written.
 #define KOKKOSSOFTMAX_IMPL_CHECK_OUTPUT(function, name, Exec, X, Y, Operand)                  \
   KOKKOSSOFTMAX_IMPL_CHECK_OPERAND(function, name, Exec, Operand);                            \
   static_assert(!Kokkos::is_view_v<Operand> || KokkosSoftmax::Impl::rank_of<Operand>() + 1 == \
@@ -176,7 +177,7 @@ constexpr bool has_operand_space() {
       KokkosSoftmax::Impl::has_value_type<Operand, KokkosSoftmax::Impl::ComputeOf<X, Y>>(),   \
       "KokkosSoftmax::" function ": the value type of operands." name                         \
       " must be double if that of x is double, otherwise float, without const")
-// `less` is 1 if the operand is broadcast to x without the axis.
+/// The same for an operand that is read. `less` is 1 if it is broadcast to x without the axis.
 #define KOKKOSSOFTMAX_IMPL_CHECK_INPUT(function, name, Exec, X, less, Operand, types, ...) \
   KOKKOSSOFTMAX_IMPL_CHECK_OPERAND(function, name, Exec, Operand);                         \
   static_assert(                                                                           \
