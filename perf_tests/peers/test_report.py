@@ -142,10 +142,20 @@ class Resume(Temporary):
 class Cases(unittest.TestCase):
     def test_selection(self):
         names = [case.name for case in
-                 cases.select(cases.of_gpus(), ["softmax"], ["float32"], "axis0")]
+                 cases.select(cases.of_gpus(), ["softmax"], ["float32"], "/axis0/")]
         self.assertEqual(names, [f"softmax/float32/axis0/{shape}" for shape in
                                  ("21x6291456", "150x894784", "1024x262144", "32768x4096",
                                   "1048576x100")])
+
+    def test_bytes_of_inputs(self):
+        def bytes_of(group):
+            return cases.Case("softmax", "float32", group, 1, (4, 8)).bytes
+
+        self.assertEqual(bytes_of("no_inputs"), 2 * 128)
+        self.assertEqual(bytes_of("bias_axis0"), 3 * 128)
+        self.assertEqual(bytes_of("mask"), 2 * 128 + 32)
+        self.assertEqual(bytes_of("mask_per_column"), 2 * 128)
+        self.assertEqual(bytes_of("lengths"), 64 + 128)
 
     def test_names_are_unique(self):
         for every in (cases.of_gpus(), cases.of_hosts(2**28), cases.of_hosts(1)):
