@@ -15,13 +15,21 @@ namespace KokkosSoftmax::Impl {
 template <class V>
 struct GeneralShapes : NoShapes {
   static constexpr int wide = ShapeUnits<V>::wide;
-  /// The number of teams for which a lane has 64 registers.
-  static constexpr int teams(int warps) { return warps >= 32 ? 1 : 32 / warps; }
+  /// The number of teams for which a lane has 64 registers, or 96 for doubles.
+  static constexpr int resident_warps = sizeof(typename V::Compute) == 8 ? 20 : 32;
+  static constexpr int teams(int warps) {
+    return warps > resident_warps ? 1 : resident_warps / warps;
+  }
   /// So few lanes that they can't hold the peeled entries of wide chunks have narrower ones.
   static constexpr int width(int lanes) { return lanes < 2 * (wide - 1) ? wide / 2 : wide; }
   template <int lanes, int entries, int warps = 4>
   using Peeled = Shape<warps * 32 / lanes, lanes, entries / width(lanes), width(lanes),
                        AccessMode::peeled_vectors, teams(warps)>;
+  /// For more entries per lane, or more that is computed beside them.
+  static constexpr int fewer_teams_of_eight = sizeof(typename V::Compute) == 8 ? 2 : 3;
+  template <int entries>
+  using PeeledOfEight =
+      Shape<8, 32, entries / wide, wide, AccessMode::peeled_vectors, fewer_teams_of_eight>;
   template <int lanes, int entries, int warps = 4>
   using Scalar = Shape<warps * 32 / lanes, lanes, entries, 1, AccessMode::scalar, teams(warps)>;
 
@@ -31,9 +39,8 @@ struct GeneralShapes : NoShapes {
   using FusedRegisters = ShapeList<Peeled<32, 16, 2>, Peeled<32, 16, 4>, Peeled<32, 16, 8>,
                                    Peeled<32, 16, 16>, Scalar<32, 16, 4>, Scalar<32, 16, 16>>;
   using FusedScratch = ShapeList<Peeled<32, 16, 16>>;
-  using Split = ShapeList<Shape<8, 32, 16 / wide, wide, AccessMode::peeled_vectors, 3>>;
-  using Cluster =
-      ShapeList<Peeled<32, 16, 8>, Shape<8, 32, 32 / wide, wide, AccessMode::peeled_vectors, 3>>;
+  using Split = ShapeList<PeeledOfEight<16>>;
+  using Cluster = ShapeList<Peeled<32, 16, 8>, PeeledOfEight<32>>;
   using Online = ShapeList<Peeled<32, 8, 16>, Scalar<32, 8, 16>>;
   using ReducedOnline = Online;
   using SplitOnline = Online;
