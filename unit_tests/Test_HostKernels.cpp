@@ -13,6 +13,7 @@
 #include <future>
 #include <host/Isa.hpp>
 #include <limits>
+#include <memory>
 #include <random>
 #include <string>
 #include <support/HostNumbers.hpp>
@@ -90,6 +91,11 @@ class HostKernels : public ::testing::Test {
                                                : table.logsumexp;
   }
 
+  /// For the rows or the panels of a job.
+  struct Buffer {
+    alignas(64) T elements[std::max(host_buffer_size, host_panel_buffer_size<T>)];
+  };
+
   template <class Job>
   static void set_common(Job& job, const Case& c, std::vector<T>& lse, std::vector<T>& max) {
     const T scale = static_cast<T>(c.scale);
@@ -140,7 +146,8 @@ class HostKernels : public ::testing::Test {
     const std::size_t y_stride = c.y_holds_row_values ? sizeof(T) / sizeof(Y) : 1;
     Guarded<X> x(size, c.shift);
     Guarded<Y> y(entries ? size : c.rows * y_stride, c.shift / y_stride * y_stride);
-    std::vector<T> lse(c.rows), max(c.rows), buffer_memory(host_buffer_size + 64);
+    std::vector<T> lse(c.rows), max(c.rows);
+    const auto buffer = std::make_unique_for_overwrite<Buffer>();
     const auto at = [&](std::size_t i) {
       return side_by_side ? i % c.columns * c.rows + i / c.columns : i;
     };
@@ -148,6 +155,7 @@ class HostKernels : public ::testing::Test {
     if (side_by_side) {
       PanelsJob job;
       set_common(job, c, lse, max);
+      job.buffer = buffer->elements;
       job.x = x.data();
       job.y = y.data();
       job.x_column_stride = job.y_column_stride = static_cast<std::int64_t>(c.rows);
@@ -158,14 +166,13 @@ class HostKernels : public ::testing::Test {
     } else {
       RowsJob job;
       set_common(job, c, lse, max);
+      job.buffer = buffer->elements;
       job.x = x.data();
       job.y = y.data();
       job.x_stride = static_cast<std::int64_t>(c.columns);
       job.y_stride = static_cast<std::int64_t>(entries ? c.columns : y_stride);
       job.rows = static_cast<std::int64_t>(c.rows);
       job.columns = static_cast<std::int64_t>(c.columns);
-      const auto address = reinterpret_cast<std::uintptr_t>(buffer_memory.data());
-      job.buffer = buffer_memory.data() + (-address & 63) / sizeof(T);
       run_rows(of(isa, function), job, c.way);
     }
     std::vector<T> got(entries ? size : c.rows);
@@ -245,7 +252,8 @@ class HostKernels : public ::testing::Test {
     std::transform(rows.values.begin(), rows.values.end(), x.begin(), to_number<X, T>);
     const std::size_t y_columns = function == Function::logsumexp ? 1 : columns;
     std::vector<Y> together(count * y_columns), alone(count * y_columns);
-    std::vector<T> buffer(host_buffer_size + 64), none;
+    std::vector<T> none;
+    const auto buffer = std::make_unique_for_overwrite<Buffer>();
     RowsJob job;
     set_common(job, {count, columns, 0, false, false, 1, Way::whole}, none, none);
     job.lse.data = job.max.data = nullptr;
@@ -255,8 +263,7 @@ class HostKernels : public ::testing::Test {
     job.y_stride = static_cast<std::int64_t>(y_columns);
     job.rows = static_cast<std::int64_t>(count);
     job.columns = static_cast<std::int64_t>(columns);
-    job.buffer =
-        buffer.data() + (-reinterpret_cast<std::uintptr_t>(buffer.data()) & 63) / sizeof(T);
+    job.buffer = buffer->elements;
     of(isa, function).rows(job);
     job.rows = 1;
     job.y = alone.data();
@@ -276,7 +283,8 @@ class HostKernels : public ::testing::Test {
   static std::size_t neighbours(std::size_t columns, std::size_t few) {
     const std::size_t rest = columns % 2 == 0 ? 0 : columns % 7;
     if (columns > 30 && columns < 100) return 1104 + rest;
-    return columns <= 300 ? 272 + rest : few;
+    if (columns <= 300) return 272 + rest;
+    return columns <= 4096 ? 144 + rest : few;
   }
 
   static void expect_right(bool side_by_side, const std::vector<std::size_t>& all_columns) {
@@ -324,7 +332,7 @@ TYPED_TEST(HostKernels, BitsOfRowsAlone) {
 
 TYPED_TEST(HostKernels, RowsSideBySide) {
   TestFixture::expect_right(
-      true, {1, 2, 3, 5, 8, 9, 15, 16, 17, 24, 31, 33, 64, 65, 100, 300, 1000, 5001});
+      true, {1, 2, 3, 5, 8, 9, 15, 16, 17, 24, 31, 33, 64, 65, 100, 300, 1000, 4096, 5001});
 }
 
 /// The distance in units in the last place of `exact`.

@@ -28,6 +28,15 @@ inline constexpr std::int64_t host_buffer_row = span_columns + 64;
 /// Three rows: two for exponentials, and one for the caller's use.
 inline constexpr std::int64_t host_buffer_size = 3 * host_buffer_row;
 
+/// What is kept of a panel of rows that lie side by side.
+inline constexpr std::int64_t host_panel_bytes = std::int64_t{1} << 20;
+/// From a panel to the next one. They aren't at the same place within a page of 4096 bytes.
+template <class T>
+inline constexpr std::int64_t host_panel_distance = (host_panel_bytes + 2048) / sizeof(T);
+/// Two panels.
+template <class T>
+inline constexpr std::int64_t host_panel_buffer_size = 2 * host_panel_distance<T>;
+
 /// What is written per row beside y; null if it isn't asked for. `stride` leads from row to row.
 template <class T>
 struct HostRowValues {
@@ -49,6 +58,9 @@ struct HostJob {
   bool streams;          // y is written past the caches
   // For logsumexp: y holds numbers of type T in place of Y; strides are in elements of Y even so.
   bool y_holds_row_values;
+  // Aligned to 64 bytes. The function `rows` of HostKernels needs host_buffer_size elements, and
+  // `panels` needs host_panel_buffer_size<T>; the other functions need none.
+  T* buffer;
 };
 
 /// Rows that are contiguous in x and y (or have one number in y).
@@ -60,7 +72,6 @@ struct HostRowsJob : HostJob<X, Y, T> {
   std::int64_t y_stride;
   std::int64_t rows;
   std::int64_t columns;
-  T* buffer;  // of host_buffer_size, aligned to 64 bytes
 };
 
 /// Rows that lie side by side in x and y: neighbours have the stride 1, columns a larger one. Only

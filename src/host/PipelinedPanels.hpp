@@ -20,8 +20,6 @@ class PipelinedPanels {
   using Exp = typename Op::template Exp<L>;
   using Output = typename Op::template Output<L>;
   static constexpr std::int64_t panel_rows = vectors * L::width;
-  /// The bytes of the buffer of a panel.
-  static constexpr std::int64_t buffer_bytes = 131072;
   /// The exponentials that are added up before they are added to the sum with compensation.
   static constexpr std::int64_t block_columns = 16;
   /// The columns that are prefetched. If their distance is a power of two, all columns share the
@@ -29,10 +27,11 @@ class PipelinedPanels {
   static constexpr std::int64_t columns_ahead = 6;
 
  public:
-  static constexpr std::int64_t max_columns =
-      buffer_bytes / (panel_rows * static_cast<std::int64_t>(sizeof(T)));
-
-  explicit PipelinedPanels(const Job& job) : m_job(job), m_values(job.factors) {}
+  explicit PipelinedPanels(const Job& job)
+      : m_job(job),
+        m_values(job.factors),
+        m_kept(job.buffer),
+        m_kept_of_others(job.buffer + host_panel_distance<T>) {}
 
   /// Computes all whole panels; returns the number of their rows.
   std::int64_t run() {
@@ -60,7 +59,9 @@ class PipelinedPanels {
       m_states[k].max = m_largest[k];
       m_states[k].reference = Exp::reference(m_largest[k]);
     }
-    m_current = !m_current;
+    T* const kept = m_kept;
+    m_kept = m_kept_of_others;
+    m_kept_of_others = kept;
   }
   void end_panel(std::int64_t r) {
     for (int k = 0; k < vectors; ++k) {
@@ -73,7 +74,7 @@ class PipelinedPanels {
     V largest[vectors];
     for (V& max : largest) max = L::splat(-NumberTraits<T>::infinity);
     const X* x = m_job.x;
-    T* to = m_kept[!m_current];
+    T* to = m_kept_of_others;
     for (std::int64_t c = 0; c < m_job.columns; ++c, x += m_job.x_column_stride, to += panel_rows)
       for (int k = 0; k < vectors; ++k)
         keep(m_values(L::load(x + k * L::width)), to + k * L::width, largest[k]);
@@ -81,7 +82,7 @@ class PipelinedPanels {
   }
   void write_last(std::int64_t r) {
     auto* y = m_job.y + r;
-    const T* from = m_kept[!m_current];
+    const T* from = m_kept_of_others;
     for (std::int64_t c = 0; c < m_job.columns; ++c, y += m_job.y_column_stride, from += panel_rows)
       for (int k = 0; k < vectors; ++k)
         write(m_output[k], L::load(from + k * L::width), y + k * L::width);
@@ -92,8 +93,8 @@ class PipelinedPanels {
   void compute(std::int64_t r, std::int64_t next) {
     const X* x = m_job.x + next;
     auto* y = m_job.y + r - panel_rows;
-    T* kept = m_kept[m_current];
-    T* other = m_kept[!m_current];
+    T* kept = m_kept;
+    T* other = m_kept_of_others;
     // Copies of members stay in registers, where stores through pointers don't change them.
     typename Exp::Parameters exps[vectors];
     typename Output::Parameters output[vectors];
@@ -151,9 +152,8 @@ class PipelinedPanels {
   typename Output::Parameters m_output[vectors];
   V m_largest[vectors]{};
   VectorSum<L> m_sums[vectors];
-  int m_current = 0;
-  // half a page more, so that the two panels aren't at the same place within a page
-  alignas(64) T m_kept[2][(buffer_bytes + page_bytes / 2) / sizeof(T)];
+  T* m_kept;            // of the panel that is computed
+  T* m_kept_of_others;  // of the one before; values of the next one replace it
 };
 
 /// Computes the first rows of a job in panels of so many vectors. Returns their number, which may
@@ -170,15 +170,15 @@ template <class Op, class Values, class L, class Job>
 std::int64_t pipelined_panels(const Job& job) {
   if constexpr (Op::writes_entries && sizeof(typename Job::X) >= 4) {
     constexpr std::int64_t line = 64 / sizeof(typename Job::Y);
-    constexpr std::int64_t most_columns_of_narrow_panels = 16;
     const bool in_lines = job.y_column_stride % line == 0 && to_cache_line(job.y) == 0;
     if (!is_amd() || (job.streams && !in_lines)) return 0;
-    const std::int64_t n = job.columns;
-    if (n > most_columns_of_narrow_panels &&
-        n <= PipelinedPanels<Op, Values, L, 8, true, Job>::max_columns)
+    constexpr std::int64_t least_columns_of_wide_panels = 17;
+    constexpr std::int64_t most_bytes_of_wide_panels = 131072;
+    // of a panel of one vector
+    const std::int64_t bytes = job.columns * static_cast<std::int64_t>(sizeof(typename L::V));
+    if (job.columns >= least_columns_of_wide_panels && 8 * bytes <= most_bytes_of_wide_panels)
       return pipelined_panels_of<Op, Values, L, 8>(job);
-    if (n <= PipelinedPanels<Op, Values, L, 4, true, Job>::max_columns)
-      return pipelined_panels_of<Op, Values, L, 4>(job);
+    if (4 * bytes <= host_panel_bytes) return pipelined_panels_of<Op, Values, L, 4>(job);
   }
   return 0;
 }

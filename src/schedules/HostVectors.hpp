@@ -116,7 +116,6 @@ class HostJobs {
     job.y_stride = fastest().y_stride;
     job.rows = count;
     job.columns = m_problem.columns;
-    job.buffer = nullptr;
     return job;
   }
   /// The same for rows that lie side by side.
@@ -156,6 +155,7 @@ class HostJobs {
                   static_cast<const void*>(m_problem.x) != static_cast<const void*>(m_problem.y) &&
                   bytes() > last_level_cache_bytes(m_threads);
     job.y_holds_row_values = m_problem.y_holds_row_values;
+    job.buffer = nullptr;
     job.x = reinterpret_cast<const X*>(pointers.x);
     job.y = reinterpret_cast<Y*>(pointers.y);
     return job;
@@ -204,6 +204,7 @@ struct HostRowsBlocks {
 /// Each thread works on a block of rows that lie side by side. The blocks are whole cache lines.
 template <class Op>
 struct HostPanelsBlocks {
+  using T = typename HostJobs<Op>::T;
   static constexpr std::int64_t line =
       64 / std::min(sizeof(typename HostJobs<Op>::X), sizeof(typename HostJobs<Op>::Y));
 
@@ -220,11 +221,13 @@ struct HostPanelsBlocks {
     const auto first_row = [&](std::int64_t l) {
       return l / per_group * neighbours + std::min(l % per_group * line, neighbours);
     };
-    jobs.for_each_job(
-        first_row(begin_of_part(all, b, blocks)), first_row(begin_of_part(all, b + 1, blocks)),
-        [&](std::int64_t first, std::int64_t count) {
-          HostKernelsOf<Op>::get(arguments.function).panels(jobs.panels(first, count));
-        });
+    jobs.for_each_job(first_row(begin_of_part(all, b, blocks)),
+                      first_row(begin_of_part(all, b + 1, blocks)),
+                      [&](std::int64_t first, std::int64_t count) {
+                        auto job = jobs.panels(first, count);
+                        job.buffer = host_thread_buffer<T, host_panel_buffer_size<T>>();
+                        HostKernelsOf<Op>::get(arguments.function).panels(job);
+                      });
   }
 };
 
