@@ -326,7 +326,7 @@ TYPED_TEST(HostKernels, BitsOfRowsAlone) {
   for (const HostIsa& isa : compiled_isas())
     for (const Function function : all_functions)
       for (const std::size_t columns :
-           {1, 2, 3, 4, 5, 6, 7, 8, 9, 16, 30, 100, 150, 300, 1000, 1025})
+           {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 30, 100, 150, 300, 1000, 1025})
         if (isa.runs_here()) TestFixture::expect_bits_of_rows_alone(isa, function, columns);
 }
 

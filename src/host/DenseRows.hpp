@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_HOST_DENSEROWS_HPP
 
 /// \file
-/// Rows of two to eight columns that are stored back to back. As many rows as a vector has lanes
+/// Rows of two to 16 columns that are stored back to back. As many rows as a vector has lanes
 /// are loaded in whole vectors and transposed in registers, so that each lane has a row. The
 /// results have the bits of ShortRows, which computes all other short rows.
 
@@ -12,7 +12,9 @@
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
-inline constexpr int max_dense_columns = 8;
+inline constexpr int max_dense_columns = 16;
+/// On other processors than AMD's, where longer rows weren't measured.
+inline constexpr int max_dense_columns_of_others = 8;
 
 /// Transposes L::width rows of `columns` numbers between vectors in the order of memory and vectors
 /// of one column each.
@@ -177,8 +179,9 @@ class DenseRows {
       else
         exp.add(sum, v[k]);
     }
-    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) +
-           ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+    for (int n = max_dense_columns; n > 1; n /= 2)
+      for (int i = 0; i < n / 2; ++i) lane[i] = lane[2 * i] + lane[2 * i + 1];
+    return lane[0];
   }
 
   const Job& m_job;
@@ -191,8 +194,10 @@ class DenseRows {
 template <class L>
 constexpr bool is_dense_number(std::int64_t columns) {
   constexpr std::int64_t bytes = L::width * static_cast<std::int64_t>(sizeof(typename L::T));
-  return columns >= 2 && columns <= max_dense_columns &&
-         (bytes >= 64 || (bytes == 32 && columns != 5 && columns != 7));
+  constexpr std::int64_t most = L::width < 12 ? 12 : L::width;
+  if (columns > max_dense_columns_of_others)
+    return bytes >= 64 && columns % 2 == 0 && columns <= most;
+  return columns >= 2 && (bytes >= 64 || (bytes == 32 && columns != 5 && columns != 7));
 }
 
 template <class Op, class L, int columns, class Job>
@@ -216,7 +221,8 @@ std::int64_t dense_rows(const Job& job) {
   using T = typename Job::T;
   using L = Lanes<T, widest<T>>;
   if constexpr (std::is_same_v<typename Job::X, T> && std::is_same_v<typename Job::Y, T>) {
-    const bool is_dense = job.x_stride == job.columns &&
+    const bool is_short = job.columns <= max_dense_columns_of_others || is_amd();
+    const bool is_dense = is_short && job.x_stride == job.columns &&
                           (!Op::writes_entries || (job.y_stride == job.columns &&
                                                    !(job.streams && to_cache_line(job.y) != 0)));
     if (is_dense) return dense_rows_of<Op, L, 2>(job, job.columns);
