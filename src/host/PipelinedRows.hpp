@@ -172,7 +172,7 @@ class PipelinedRows {
       }
     };
     if constexpr (writes) writer.begin();
-    std::int64_t vectors = writes ? writer.whole_vectors() : 0;
+    std::int64_t vectors = writes ? writer.whole_vectors() : 0;  // that are left to write
     if constexpr (writes)
       for (std::int64_t k = smaller(m_lead, vectors); k > 0; --k, --vectors) writer.write_vector();
     std::int64_t c = 0;
@@ -185,7 +185,7 @@ class PipelinedRows {
         if constexpr (writes) {
           if (vectors-- > 0)
             writer.write_vector();
-          else if (vectors == -1)
+          else if (vectors == -1)  // right after the last one
             writer.write_rest();
         }
         add(c, v);
