@@ -149,7 +149,8 @@ TYPED_TEST(HostVectors, Rows) {
 
 TYPED_TEST(HostVectors, RowsSideBySide) {
   for (const std::size_t columns : {2, 20, 781}) TestFixture::expect_right(1067, columns, true);
-  TestFixture::expect_right(21, 9001, true);  // threads share the columns
+  TestFixture::expect_right(21, 9001, true);    // threads share the columns
+  TestFixture::expect_right(1040, 4101, true);  // and those of two panels
 }
 
 TYPED_TEST(HostVectors, Reproducible) {

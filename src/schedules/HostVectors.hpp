@@ -437,12 +437,27 @@ void host_vector_rows(const Exec& exec, const std::string& label,
                     team_array_bytes<typename Kernel::State>(kernel.spans()));
 }
 
+/// Whether all threads share each panel, in place of dividing the rows among them.
+/// \param groups  of rows that lie side by side
+/// \param lines   the number of cache lines of a column of all groups
+inline bool share_panels(std::int64_t groups, std::int64_t lines, std::int64_t columns,
+                         std::int64_t threads) {
+  // Fewer columns take less time than the threads of a team need to synchronize.
+  constexpr std::int64_t min_columns_to_share = 4096;
+  if (threads == 1 || columns < min_columns_to_share) return false;
+  if (lines < 2 * threads) return true;
+  // Threads with less than a page of each column read and write slowly. With fewer columns per
+  // thread, they would merge the states of the parts in a tenth of the time or more.
+  constexpr std::int64_t lines_of_page = 64;
+  constexpr std::int64_t min_columns_per_thread = 1024;
+  return groups < threads && lines < lines_of_page * threads && columns > min_columns_to_share &&
+         columns >= min_columns_per_thread * threads;
+}
+
 /// Rows that lie side by side.
 template <class Exec, class Op>
 void host_vector_panels(const Exec& exec, const std::string& label,
                         const RowArgs<typename Op::Types>& arguments, bool reproducible) {
-  // Fewer columns take less time than the threads of a team need to synchronize.
-  constexpr std::int64_t min_columns_to_split = 4096;
   const std::int64_t neighbours = HostJobs<Op>(arguments).neighbours();
   const std::int64_t groups = arguments.problem.rows / neighbours;
   const std::int64_t threads = exec.concurrency();
@@ -450,7 +465,7 @@ void host_vector_panels(const Exec& exec, const std::string& label,
   if (reproducible)
     return launch_host_blocks(
         exec, label, HostGatheredBlocks<Op>{arguments, std::min(arguments.problem.rows, threads)});
-  if (lines >= 2 * threads || arguments.problem.columns < min_columns_to_split || threads == 1)
+  if (!share_panels(groups, lines, arguments.problem.columns, threads))
     return launch_host_blocks(exec, label,
                               HostPanelsBlocks<Op>{arguments, std::min(lines, threads)});
   using Kernel = HostPanelInParts<Exec, Op>;
