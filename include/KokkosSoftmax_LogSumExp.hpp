@@ -66,8 +66,8 @@ void logsumexp(const X& x, const L& lse, const Options& options = {}) {
 }
 
 /// Computes the log-sum-exp of values that depend on more than x: on a bias, a mask, lengths or
-/// positions. So scale * x + v_j needs no array of its own. (u_i + logsumexp is that of scale * x +
-/// v_j + u_i.)
+/// positions. So scale * x + v_j needs no array of its own. A term u_i that is the same for all
+/// columns of a row needs no operand: add it to the result.
 ///
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View

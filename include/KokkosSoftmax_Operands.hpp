@@ -9,7 +9,7 @@
 #include <type_traits>
 
 /// \file
-/// What a call can have besides x, y and the options: Views that are read beside x, and Views that
+/// What a call can have besides x, y and the options: Views that are read besides x, and Views that
 /// are written beside y.
 
 namespace KokkosSoftmax {

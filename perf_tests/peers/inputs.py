@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the calls of some groups of cases read besides x. Only make(), values() and arrays() need PyTorch.
+"""What the calls of some groups of cases read besides x. The functions for tensors need PyTorch.
 
     group = "mask_per_column_axis0"; kind_of(group) == "mask_per_column"
 """

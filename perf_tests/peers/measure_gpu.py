@@ -141,7 +141,8 @@ class Bench:
         v -= log_sum
         if self.inputs:
             self._empty = v.isnan()
-        return v.exp_().nan_to_num_(0) if self.case.operation == "softmax" else v
+            v.masked_fill_(self._empty, -math.inf)
+        return v.exp_() if self.case.operation == "softmax" else v
 
     def _check_device(self, error):
         try:
