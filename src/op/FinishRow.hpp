@@ -136,6 +136,16 @@ KOKKOS_FORCEINLINE_FUNCTION void finish_masked([[maybe_unused]] const Arguments&
   }
 }
 
+/// The same on a host, for columns [first, last) of a row that starts at y.
+template <RowOp Op, class Source, class Y>
+void finish_masked_on_host(const ArgumentsOf<Source>& arguments, const SourceRow<Source>& row, Y* y,
+                           std::int64_t first, std::int64_t last) {
+  const Source source(arguments);
+  for (std::int64_t c = first; c < last; ++c)
+    if (source.is_masked(row, c))
+      y[c * arguments.problem.y_column_stride] = masked_result<Op>(arguments.function);
+}
+
 /// Stores the output of the entries that a tile has kept, in the places from which `load` with the
 /// same arguments has read. `factor...`: see output_map(). If the kernel has several outputs, the
 /// results are computed before the stores: with stores in each branch, nvcc would compute all

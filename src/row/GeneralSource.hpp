@@ -7,6 +7,7 @@
 /// these a call has is known at run time, so that one kernel serves all of them. All threads of a
 /// launch take the same branches.
 
+#include <backend/Intrinsics.hpp>
 #include <backend/Unroll.hpp>
 #include <impl/KokkosSoftmax_RowInputs.hpp>
 #include <row/Chunk.hpp>
@@ -77,10 +78,11 @@ class InputPlaces {
     } else {
       const std::int64_t distance = stride * m_step;
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int j = 0; j < count; ++j, p += Columns::offset(width) * distance)
+      for (int j = 0; j < count; ++j, p += Columns::offset(width) * distance) {
         KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < width; ++k)
-        if (Columns::offset(j * width + k) < m_left) set(chunk[j], k, p[k * distance]);
+        for (int k = 0; k < width; ++k)
+          if (Columns::offset(j * width + k) < m_left) set(chunk[j], k, p[k * distance]);
+      }
     }
   }
 

@@ -69,20 +69,11 @@ struct HostColumnsKernel {
         }
         store(buffer, row, rows, c, size);
       }
-      for (int r = 0; r < rows; ++r) write_masked(first_row + r, row[r].y, sum[r].state());
-    }
-  }
-
-  /// As finish_masked(), for a whole row.
-  void write_masked([[maybe_unused]] std::int64_t r, [[maybe_unused]] typename V::Y* y,
-                    [[maybe_unused]] const typename Op::State& state) const {
-    if constexpr (knows_rows<Source>) {
-      if (!has_nan_results(state)) return;
-      const Source source(arguments);
-      const SourceRow<Source> row(arguments, r);
-      for (std::int64_t c = 0; c < arguments.problem.columns; ++c)
-        if (source.is_masked(row, c))
-          y[c * arguments.problem.y_column_stride] = masked_result<Op>(arguments.function);
+      if constexpr (knows_rows<Source>)
+        for (int r = 0; r < rows; ++r)
+          if (has_nan_results(sum[r].state()))
+            finish_masked_on_host<Op, Source>(arguments, {arguments, first_row + r}, row[r].y, 0,
+                                              columns);
     }
   }
 

@@ -92,14 +92,9 @@ class HostRow {
   /// As finish_masked(), for columns [first, last).
   void write_masked([[maybe_unused]] std::int64_t first, [[maybe_unused]] std::int64_t last,
                     [[maybe_unused]] const State& row) const {
-    if constexpr (knows_rows<Source>) {
-      if (!has_nan_results(row)) return;
-      const Source source(m_arguments);
-      for (std::int64_t c = first; c < last; ++c)
-        if (source.is_masked(m_source_row, c))
-          m_pointers.y[c * m_arguments.problem.y_column_stride] =
-              masked_result<Op>(m_arguments.function);
-    }
+    if constexpr (knows_rows<Source>)
+      if (has_nan_results(row))
+        finish_masked_on_host<Op, Source>(m_arguments, m_source_row, m_pointers.y, first, last);
   }
 
   Span span(std::int64_t s) const {

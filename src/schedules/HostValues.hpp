@@ -8,7 +8,7 @@
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
-#include <op/RowOp.hpp>
+#include <op/FinishRow.hpp>
 #include <row/Source.hpp>
 #include <schedules/HostVectors.hpp>
 #include <string>
@@ -190,11 +190,8 @@ class HostValueRows {
   void finish_values(std::int64_t r, T max) const {
     if (m_arguments.problem.max != nullptr) *m_arguments.max(r) = max;
     if (max < Kokkos::Experimental::infinity_v<T>) return;
-    const Row row(m_arguments, r);
-    Y* const y = m_arguments.row(r).y;
-    for (std::int64_t c = 0; c < m_columns; ++c)
-      if (m_source.is_masked(row, c))
-        y[c * m_arguments.problem.y_column_stride] = masked_result<Op>(m_arguments.function);
+    finish_masked_on_host<Op, Source>(m_arguments, {m_arguments, r}, m_arguments.row(r).y, 0,
+                                      m_columns);
   }
 
   const ArgumentsOf<Source>& m_arguments;
