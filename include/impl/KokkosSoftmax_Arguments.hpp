@@ -70,9 +70,9 @@ template <class X, class Y>
 inline constexpr bool are_views = Kokkos::is_view_v<X>&& Kokkos::is_view_v<Y>;
 
 template <class... Parts>
-[[noreturn]] void throw_invalid(Operation operation, const Parts&... parts) {
+[[noreturn]] void throw_invalid(const Callee& callee, const Parts&... parts) {
   std::ostringstream message;
-  message << "KokkosSoftmax::" << to_string(operation) << ": ";
+  message << "KokkosSoftmax::" << callee.name() << ": ";
   (message << ... << parts);
   throw std::invalid_argument(message.str());
 }
@@ -93,34 +93,37 @@ std::string extents_of(const StridedArray<T>& array) {
 }
 
 /// Returns the axis in [0, rank); negative axes count from the end.
-inline int checked_axis(Operation operation, int axis, int rank) {
+inline int checked_axis(const Callee& callee, const char* x_name, int axis, int rank) {
   if (axis < -rank || axis >= rank)
-    throw_invalid(operation, "axis = ", axis, " is out of range (x has rank ", rank,
+    throw_invalid(callee, "axis = ", axis, " is out of range (", x_name, " has rank ", rank,
                   "): give an axis from ", -rank, " to ", rank - 1);
   return axis < 0 ? axis + rank : axis;
 }
+inline int checked_axis(const Callee& callee, int axis, int rank) {
+  return checked_axis(callee, "x", axis, rank);
+}
 
 template <class V>
-void check_scale(Operation operation, double scale) {
+void check_scale(const Callee& callee, double scale) {
   using T = typename V::Compute;
   const double largest = static_cast<double>(Kokkos::Experimental::finite_max_v<T>);
   if (!(std::abs(scale) <= largest))
-    throw_invalid(operation, "scale = ", scale, " is not finite (it is rounded to a type for ",
+    throw_invalid(callee, "scale = ", scale, " is not finite (it is rounded to a type for ",
                   "numbers up to ", largest, "): give a finite scale");
 }
 
 template <class X, class Y>
-void check_extents(Operation operation, const StridedArray<X>& x, const char* y_name,
-                   const StridedArray<Y>& y, int axis, bool without_axis) {
+void check_extents(const Callee& callee, const char* x_name, const StridedArray<X>& x,
+                   const char* y_name, const StridedArray<Y>& y, int axis, bool without_axis) {
   bool same = y.rank == x.rank - (without_axis ? 1 : 0);
   for (int d = 0, e = 0; same && d < x.rank; ++d) {
     if (without_axis && d == axis) continue;
     same = x.extents[d] == y.extents[e++];
   }
   if (!same)
-    throw_invalid(operation, "the extents ", extents_of(y), " of ", y_name, " don't fit x ",
-                  extents_of(x), " with axis = ", axis, ": give ", y_name,
-                  without_axis ? " the extents of x without that axis" : " the extents of x");
+    throw_invalid(callee, "the extents ", extents_of(y), " of ", y_name, " don't fit ", x_name, " ",
+                  extents_of(x), " with axis = ", axis, ": give ", y_name, " the extents of ",
+                  x_name, without_axis ? " without that axis" : "");
 }
 
 /// Checks that the extents and strides are valid: the elements lie forward from the first one, and
@@ -128,7 +131,7 @@ void check_extents(Operation operation, const StridedArray<X>& x, const char* y_
 /// array without elements is valid with any other extents and any strides. Along an axis of extent
 /// 1 any stride is valid.
 template <class T>
-void check_size(Operation operation, const char* name, const StridedArray<T>& array) {
+void check_size(const Callee& callee, const char* name, const StridedArray<T>& array) {
   constexpr int bits = 62;
   constexpr std::int64_t most =
       ((std::int64_t(1) << bits) - 1) / static_cast<std::int64_t>(sizeof(T));
@@ -137,19 +140,19 @@ void check_size(Operation operation, const char* name, const StridedArray<T>& ar
   const std::int64_t elements =
       std::accumulate(array.extents.begin(), end, std::int64_t(1), capped_product);
   if (elements > most)
-    throw_invalid(operation, "the extents ", extents_of(array), " of ", name,
+    throw_invalid(callee, "the extents ", extents_of(array), " of ", name,
                   " are too large (its elements would have 2^", bits,
                   " bytes or more): give fewer rows or columns in a call");
   std::int64_t last = 0;
   for (int d = 0; d < array.rank; ++d) {
     if (array.extents[d] == 1) continue;
     if (array.strides[d] < 0)
-      throw_invalid(operation, "stride ", d, " of ", name, " = ", array.strides[d],
+      throw_invalid(callee, "stride ", d, " of ", name, " = ", array.strides[d],
                     " is negative (strides count forward from the first element): reverse the "
                     "axis in a copy");
     const std::int64_t distance = capped_product(array.extents[d] - 1, array.strides[d]);
     if (distance >= most - last)
-      throw_invalid(operation, "the strides ", listed(array.strides, array.rank), " of ", name,
+      throw_invalid(callee, "the strides ", listed(array.strides, array.rank), " of ", name,
                     " are too large (its last element would be 2^", bits,
                     " bytes or more after the first one): give the strides of existing memory, in "
                     "elements");
@@ -158,18 +161,19 @@ void check_size(Operation operation, const char* name, const StridedArray<T>& ar
 }
 
 template <class Tx, class Ty>
-void check_overlap(Operation operation, const char* y_name, const RowProblem<Tx, Ty>& problem) {
-  const bool same_view = !one_value_per_row(operation) && in_place(problem);
+void check_overlap(const Callee& callee, const char* x_name, const char* y_name,
+                   const RowProblem<Tx, Ty>& problem) {
+  const bool same_view = !callee.one_value_per_row() && in_place(problem);
   if (problem.columns == 0 || same_view || !overlap(problem)) return;
-  throw_invalid(operation, "x at ", static_cast<const void*>(problem.x), " and ", y_name, " at ",
-                static_cast<const void*>(problem.y),
+  throw_invalid(callee, x_name, " at ", static_cast<const void*>(problem.x), " and ", y_name,
+                " at ", static_cast<const void*>(problem.y),
                 " overlap (only the very same View may be both input and output): give ", y_name,
                 " memory of its own");
 }
 
 template <class Tx, class Ty>
-bool writes_something(Operation operation, const RowProblem<Tx, Ty>& problem) {
-  return problem.rows > 0 && (problem.columns > 0 || one_value_per_row(operation));
+bool writes_something(const Callee& callee, const RowProblem<Tx, Ty>& problem) {
+  return problem.rows > 0 && (problem.columns > 0 || callee.one_value_per_row());
 }
 
 /// The same array with one more axis, of extent 1, in the place of the reduced one.
@@ -187,15 +191,15 @@ StridedArray<T> with_axis(StridedArray<T> array, int axis) {
 
 /// Checks that what is written beside y shares no element with x, with y, or with each other.
 template <class X, class Y>
-void check_overlap_beside(Operation operation, const StridedArray<X>& x, const StridedArray<Y>& y,
+void check_overlap_beside(const Callee& callee, const StridedArray<X>& x, const StridedArray<Y>& y,
                           const ArraysBeside<X, Y>& beside, int axis) {
   const auto check = [&](const char* name, const auto& array, const char* name_beside,
                          const auto& array_beside) {
     const auto pair = make_row_problem(array, array_beside, axis);
     if (pair.rows == 0 || pair.columns == 0 || !overlap(pair)) return;
-    throw_invalid(operation, name, " at ", static_cast<const void*>(array.data), " and ",
-                  name_beside, " at ", static_cast<const void*>(array_beside.data), " overlap (",
-                  name_beside, " is written while other rows are computed): give ", name_beside,
+    throw_invalid(callee, name, " at ", static_cast<const void*>(array.data), " and ", name_beside,
+                  " at ", static_cast<const void*>(array_beside.data), " overlap (", name_beside,
+                  " is written while other rows are computed): give ", name_beside,
                   " memory of its own");
   };
   beside.for_each([&](const char* name, const auto& array) {
@@ -208,7 +212,7 @@ void check_overlap_beside(Operation operation, const StridedArray<X>& x, const S
 /// The array broadcast to the extents of another one as in NumPy: the last axes are aligned, and
 /// the stride is 0 along axes that are missing or have extent 1.
 template <class T, class X>
-StridedArray<T> broadcast(Operation operation, const char* name, const StridedArray<T>& array,
+StridedArray<T> broadcast(const Callee& callee, const char* name, const StridedArray<T>& array,
                           const StridedArray<X>& to, const char* to_what) {
   StridedArray<T> result;
   result.data = array.data;
@@ -221,7 +225,7 @@ StridedArray<T> broadcast(Operation operation, const char* name, const StridedAr
     result.strides[d] = array.strides[from];
   }
   if (!fits)
-    throw_invalid(operation, "the extents ", extents_of(array), " of ", name,
+    throw_invalid(callee, "the extents ", extents_of(array), " of ", name,
                   " can't be broadcast to ", extents_of(to), ", those of ", to_what,
                   " (it must have at most ", to.rank,
                   " axes, and each of them the same extent, or ",
@@ -241,34 +245,34 @@ StridedArray<T> without_axis(StridedArray<T> array, int axis) {
 }
 
 /// Checks the axis along which a causal mask counts rows, and returns it in [0, rank).
-inline int checked_causal_axis(Operation operation, const Causal& causal, int axis, int rank) {
+inline int checked_causal_axis(const Callee& callee, const Causal& causal, int axis, int rank) {
   if (rank == 1)
-    throw_invalid(operation, "causal is given with an x of rank 1 (rows are counted along another ",
+    throw_invalid(callee, "causal is given with an x of rank 1 (rows are counted along another ",
                   "axis of x): leave it out, or give lengths");
   if (!causal.axis) return axis == rank - 1 ? rank - 2 : rank - 1;
   const int given = *causal.axis;
   if (given < -rank || given >= rank)
-    throw_invalid(operation, "causal.axis = ", given, " is out of range (x has rank ", rank,
+    throw_invalid(callee, "causal.axis = ", given, " is out of range (x has rank ", rank,
                   "): give an axis from ", -rank, " to ", rank - 1);
   const int causal_axis = given < 0 ? given + rank : given;
   if (causal_axis == axis)
-    throw_invalid(operation, "causal.axis = ", given, " is the axis of the call (it must be the ",
+    throw_invalid(callee, "causal.axis = ", given, " is the axis of the call (it must be the ",
                   "axis along which rows are counted): give another axis");
   return causal_axis;
 }
 
 /// Broadcasts the inputs of a call to x, and checks their extents and strides.
 template <class X, class Compute>
-auto broadcast_inputs(Operation operation, const StridedArray<X>& x, int axis,
+auto broadcast_inputs(const Callee& callee, const StridedArray<X>& x, int axis,
                       InputArrays<X, Compute> inputs) {
   const auto to_x = [&](const char* name, auto& array) {
-    if (array) array = broadcast(operation, name, *array, x, "x");
-    if (array) check_size(operation, name, *array);
+    if (array) array = broadcast(callee, name, *array, x, "x");
+    if (array) check_size(callee, name, *array);
   };
   const auto to_rows = [&](auto& array) {
     if (array)
-      array = broadcast(operation, "lengths", *array, without_axis(x, axis), "x without the axis");
-    if (array) check_size(operation, "lengths", *array);
+      array = broadcast(callee, "lengths", *array, without_axis(x, axis), "x without the axis");
+    if (array) check_size(callee, "lengths", *array);
   };
   to_x("bias", inputs.bias);
   to_x("bias", inputs.wide_bias);
@@ -276,7 +280,7 @@ auto broadcast_inputs(Operation operation, const StridedArray<X>& x, int axis,
   to_rows(inputs.lengths);
   to_rows(inputs.long_lengths);
   if (inputs.causal)
-    inputs.causal->axis = checked_causal_axis(operation, *inputs.causal, axis, x.rank);
+    inputs.causal->axis = checked_causal_axis(callee, *inputs.causal, axis, x.rank);
   return inputs;
 }
 
@@ -294,7 +298,7 @@ auto input_array(const V& view) {
 
 /// The inputs among the operands of a call, broadcast to x.
 template <class Compute, class X, class O>
-auto checked_inputs(Operation operation, const StridedArray<X>& x, int axis, const O& operands) {
+auto checked_inputs(const Callee& callee, const StridedArray<X>& x, int axis, const O& operands) {
   using Entry = std::remove_const_t<X>;
   InputArrays<X, Compute> inputs;
   if constexpr (is_given<decltype(O::bias)>) {
@@ -312,12 +316,12 @@ auto checked_inputs(Operation operation, const StridedArray<X>& x, int axis, con
       inputs.lengths = input_array<std::int32_t>(operands.lengths);
   }
   if constexpr (is_given<decltype(O::causal)>) inputs.causal = operands.causal;
-  return broadcast_inputs(operation, x, axis, inputs);
+  return broadcast_inputs(callee, x, axis, inputs);
 }
 
 /// Checks that what is read shares no element with what is written.
 template <class X, class Y, class Compute>
-void check_overlap_inputs(Operation operation, const char* y_name, const StridedArray<Y>& y,
+void check_overlap_inputs(const Callee& callee, const char* y_name, const StridedArray<Y>& y,
                           const ArraysBeside<X, Y>& beside, const InputArrays<X, Compute>& inputs,
                           int axis) {
   inputs.for_each([&](const char* name, const auto& input, bool has_no_axis) {
@@ -330,7 +334,7 @@ void check_overlap_inputs(Operation operation, const char* y_name, const Strided
       }
       const auto pair = make_row_problem(array, written, axis);
       if (pair.rows == 0 || pair.columns == 0 || !overlap(pair)) return;
-      throw_invalid(operation, name, " at ", static_cast<const void*>(array.data), " and ",
+      throw_invalid(callee, name, " at ", static_cast<const void*>(array.data), " and ",
                     name_written, " at ", static_cast<const void*>(written.data), " overlap (",
                     name_written, " is written while other rows are computed): give ", name,
                     " memory of its own");
@@ -343,58 +347,58 @@ void check_overlap_inputs(Operation operation, const char* y_name, const Strided
 /// Checks the values of the arguments except the strides of what is written beside y. Returns the
 /// axis.
 template <class X, class Y>
-int check_values(Operation operation, const StridedArray<X>& x, const char* y_name,
+int check_values(const Callee& callee, const StridedArray<X>& x, const char* y_name,
                  const StridedArray<Y>& y, const Options& options,
                  const ArraysBeside<X, Y>& beside) {
-  const int axis = checked_axis(operation, options.axis, x.rank);
-  check_scale<ValueTypes<std::remove_const_t<X>, Y>>(operation, options.scale);
-  check_extents(operation, x, y_name, y, axis, one_value_per_row(operation));
-  check_size(operation, "x", x);
-  check_size(operation, y_name, y);
+  const int axis = checked_axis(callee, options.axis, x.rank);
+  check_scale<ValueTypes<std::remove_const_t<X>, Y>>(callee, options.scale);
+  check_extents(callee, "x", x, y_name, y, axis, callee.one_value_per_row());
+  check_size(callee, "x", x);
+  check_size(callee, y_name, y);
   beside.for_each([&](const char* name, const auto& array) {
-    check_extents(operation, x, name, array, axis, true);
-    check_size(operation, name, array);
+    check_extents(callee, "x", x, name, array, axis, true);
+    check_size(callee, name, array);
   });
-  check_overlap_beside(operation, x, y, beside, axis);
+  check_overlap_beside(callee, x, y, beside, axis);
   return axis;
 }
 
 /// Checks what is known of a problem once its axes are merged.
 template <class X, class Y, class Problem>
-void check_problem(Operation operation, const char* y_name, const ArraysBeside<X, Y>& beside,
+void check_problem(const Callee& callee, const char* y_name, const ArraysBeside<X, Y>& beside,
                    const Problem& problem) {
   const auto check_one_stride = [&](const char* name, const auto& array, bool has_one_stride) {
     if (!has_one_stride)
-      throw_invalid(operation, "the strides ", listed(array->strides, array->rank), " of ", name,
+      throw_invalid(callee, "the strides ", listed(array->strides, array->rank), " of ", name,
                     " don't follow the rows of x (one stride must lead from row to row, in the "
                     "order in which the rows lie in x): give ",
                     name, " the layout of x");
   };
   check_one_stride("lse", beside.lse, problem.lse_has_one_stride);
   check_one_stride("max", beside.max, problem.max_has_one_stride);
-  if (writes_something(operation, problem)) check_overlap(operation, y_name, problem);
+  if (writes_something(callee, problem)) check_overlap(callee, "x", y_name, problem);
 }
 
 /// Checks the values of the arguments and returns the problem in the form rows x columns.
 template <class X, class Y>
-auto checked_problem(Operation operation, const StridedArray<X>& x, const char* y_name,
+auto checked_problem(const Callee& callee, const StridedArray<X>& x, const char* y_name,
                      const StridedArray<Y>& y, const Options& options,
                      const ArraysBeside<X, Y>& beside = {}) {
-  const int axis = check_values(operation, x, y_name, y, options, beside);
+  const int axis = check_values(callee, x, y_name, y, options, beside);
   const auto problem = make_row_problem(x, y, axis, beside);
-  check_problem(operation, y_name, beside, problem);
+  check_problem(callee, y_name, beside, problem);
   return problem;
 }
 
 /// The same for a call that reads more than x. The inputs have passed checked_inputs().
 template <class X, class Y, class Compute>
-auto checked_problem(Operation operation, const StridedArray<X>& x, const char* y_name,
+auto checked_problem(const Callee& callee, const StridedArray<X>& x, const char* y_name,
                      const StridedArray<Y>& y, const Options& options,
                      const ArraysBeside<X, Y>& beside, const InputArrays<X, Compute>& inputs) {
-  const int axis = check_values(operation, x, y_name, y, options, beside);
-  check_overlap_inputs(operation, y_name, y, beside, inputs, axis);
+  const int axis = check_values(callee, x, y_name, y, options, beside);
+  check_overlap_inputs(callee, y_name, y, beside, inputs, axis);
   const auto problem = make_general_row_problem(x, y, axis, beside, inputs);
-  check_problem(operation, y_name, beside, problem);
+  check_problem(callee, y_name, beside, problem);
   return problem;
 }
 
@@ -467,17 +471,17 @@ auto arrays_beside(const O& operands) {
 
 /// Checks the arguments of a call with operands, and returns its problem.
 template <class X, class Y, class O>
-auto checked_problem_with(Operation operation, const X& x, const char* y_name, const Y& y,
+auto checked_problem_with(const Callee& callee, const X& x, const char* y_name, const Y& y,
                           const Options& options, const O& operands) {
   const auto x_array = strided_array(x);
   const auto y_array = strided_array(y);
   const auto beside = arrays_beside<X, Y>(operands);
   if constexpr (have_inputs<O>) {
-    const int axis = checked_axis(operation, options.axis, x_array.rank);
-    const auto inputs = checked_inputs<ComputeOf<X, Y>>(operation, x_array, axis, operands);
-    return checked_problem(operation, x_array, y_name, y_array, options, beside, inputs);
+    const int axis = checked_axis(callee, options.axis, x_array.rank);
+    const auto inputs = checked_inputs<ComputeOf<X, Y>>(callee, x_array, axis, operands);
+    return checked_problem(callee, x_array, y_name, y_array, options, beside, inputs);
   } else {
-    return checked_problem(operation, x_array, y_name, y_array, options, beside);
+    return checked_problem(callee, x_array, y_name, y_array, options, beside);
   }
 }
 

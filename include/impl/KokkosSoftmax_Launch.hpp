@@ -51,6 +51,15 @@ void launch(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Op
 template <Operation operation, class Exec, class Tx, class Ty>
 void launch(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options);
 
+/// The same for the backward passes.
+template <BackwardOperation operation, class Exec, class T>
+Choice choose(const Exec& exec, const BackwardProblem<T>& problem, const Options& options);
+template <BackwardOperation operation, class Exec, class T>
+void launch(const Exec& exec, const BackwardProblem<T>& problem, const Options& options,
+            const Choice& choice);
+template <BackwardOperation operation, class Exec, class T>
+void launch(const Exec& exec, const BackwardProblem<T>& problem, const Options& options);
+
 /// Returns the schedule and the reason for the choice as text. V is a ValueTypes. `has_inputs`:
 /// whether the problem reads more than x.
 template <Operation operation, class Exec, class V>

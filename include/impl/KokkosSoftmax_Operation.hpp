@@ -46,6 +46,39 @@ auto with_operation(Operation operation, const Function& function) {
   return function(std::integral_constant<Operation, candidate>());
 }
 
+/// The operations with two inputs per entry: the output y of a function, and the derivative dy of a
+/// loss by it. They give the derivative dx by the function's input. Their results are entries.
+enum class BackwardOperation { softmax_backward, log_softmax_backward };
+
+constexpr const char* to_string(BackwardOperation operation) {
+  return operation == BackwardOperation::softmax_backward ? "softmax_backward"
+                                                          : "log_softmax_backward";
+}
+
+/// The name of the first input of the public function.
+constexpr const char* first_input_name(BackwardOperation operation) {
+  return operation == BackwardOperation::softmax_backward ? "y" : "log_y";
+}
+
+constexpr bool one_value_per_row(BackwardOperation) { return false; }
+
+/// The public function whose arguments are checked.
+class Callee {
+ public:
+  constexpr Callee(Operation operation)  // NOLINT: an operation is its function
+      : m_name(to_string(operation)), m_one_value_per_row(Impl::one_value_per_row(operation)) {}
+  constexpr Callee(BackwardOperation operation)  // NOLINT
+      : m_name(to_string(operation)), m_one_value_per_row(false) {}
+
+  constexpr const char* name() const { return m_name; }
+  /// Whether the output is one value per row.
+  constexpr bool one_value_per_row() const { return m_one_value_per_row; }
+
+ private:
+  const char* m_name;
+  bool m_one_value_per_row;
+};
+
 }  // namespace KokkosSoftmax::Impl
 
 #endif

@@ -42,6 +42,27 @@ struct GeneralRowProblem : RowProblem<Tx, Ty> {
   RowInputs inputs;
 };
 
+/// A problem with two inputs per entry: `x`, the output of a function, and `dy`.
+template <class T>
+struct BackwardProblem : RowProblem<T, T> {
+  RowInput dy;
+};
+
+/// Makes the problem of a backward pass. All arrays have the same extents and have passed
+/// check_size(). `axis` is in [0, rank).
+template <class T>
+auto make_backward_problem(const StridedArray<const T>& y, const StridedArray<const T>& dy,
+                           const StridedArray<T>& dx, int axis) {
+  InputStrides strides{}, merged{};
+  for (int d = 0; d < y.rank; ++d) strides[d][0] = dy.strides[d];
+  BackwardProblem<T> problem;
+  static_cast<RowProblem<T, T>&>(problem) = make_row_problem(y, dx, axis, {}, strides, merged);
+  problem.dy.data = dy.data;
+  problem.dy.column_stride = dy.strides[axis];
+  for (int d = 0; d < problem.outer_rank; ++d) problem.dy.outer_stride[d] = merged[d][0];
+  return problem;
+}
+
 /// The inputs of a call as arrays: as they are given, or broadcast to the extents of x (lengths:
 /// without the axis), with strides of 0 along axes that are broadcast.
 template <class X, class Compute>

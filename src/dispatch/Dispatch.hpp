@@ -13,6 +13,7 @@
 #include <dispatch/Rule.hpp>
 #include <dispatch/Tuning.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
+#include <row/BackwardSource.hpp>
 #include <row/GeneralSource.hpp>
 #include <sstream>
 
@@ -40,7 +41,7 @@ const std::vector<TunedVariant>& tuned_variants() {
   return tuned;
 }
 
-template <class Exec, class V, Operation operation, template <class> class SourceOf>
+template <class Exec, class V, auto operation, template <class> class SourceOf>
 class Dispatch {
   using Source = SourceOf<V>;
 
@@ -65,15 +66,20 @@ class Dispatch {
  private:
   using Op = OpOf<operation, V>;
   static_assert(Op::writes_entries != one_value_per_row(operation));
-  static_assert(function_number<operation, V> < static_cast<int>(Op::Outputs::size));
+  static_assert(function_number<operation, V> < static_cast<int>(std::size(function_names<Op>())));
   static constexpr const auto& list =
       kernel_variants<Exec, Op, function_number<operation, V>, Source>;
   using RuleOf = Rule<Exec, Op, function_number<operation, V>, Source>;
 
   /// The first line that applies to the problem and whose variant serves it.
   const TunedVariant* by_tables() const {
-    if constexpr (knows_rows<Source>) return nullptr;  // the tables are for PlainSource
-    const auto& tuned = tuned_variants<operation, Exec, V>();
+    if constexpr (has_row<Source>) {
+      return nullptr;  // the tables are for PlainSource
+    } else {
+      return first_that_applies(tuned_variants<operation, Exec, V>());
+    }
+  }
+  const TunedVariant* first_that_applies(const std::vector<TunedVariant>& tuned) const {
     // Not for `reproducible`: a line can apply to some numbers of rows only.
     if (tuned.empty() || m_context.options.reproducible) return nullptr;
     const std::string& device = architecture(m_context.exec);
@@ -121,6 +127,12 @@ struct SourceOfProblem<GeneralRowProblem<Tx, Ty>> {
 };
 
 /// The Dispatch of a problem, for the types of its kernels.
+template <BackwardOperation operation, class Exec, class T>
+auto dispatch(const Exec& exec, const BackwardProblem<T>& problem, const Options& options) {
+  using V = ValueTypes<T>;
+  return Dispatch<Exec, V, operation, BackwardSource>(exec, kernel_problem<operation, V>(problem),
+                                                      options);
+}
 template <Operation operation, class Exec, template <class, class> class Problem, class Tx,
           class Ty>
 auto dispatch(const Exec& exec, const Problem<Tx, Ty>& problem, const Options& options) {
@@ -129,14 +141,14 @@ auto dispatch(const Exec& exec, const Problem<Tx, Ty>& problem, const Options& o
       exec, kernel_problem<operation, V>(problem), options);
 }
 
-template <Operation operation, class Exec, class Problem>
+template <auto operation, class Exec, class Problem>
 Choice choose_for(const Exec& exec, const Problem& problem, const Options& options) {
   const auto call = dispatch<operation>(exec, problem, options);
   const Choice choice = call.choose();
   call.prepare(choice);
   return choice;
 }
-template <Operation operation, class Exec, class Problem>
+template <auto operation, class Exec, class Problem>
 void launch_for(const Exec& exec, const Problem& problem, const Options& options) {
   const auto call = dispatch<operation>(exec, problem, options);
   call.launch(call.choose());
@@ -168,6 +180,20 @@ void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& 
 }
 template <Operation operation, class Exec, class Tx, class Ty>
 void launch(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options) {
+  launch_for<operation>(exec, problem, options);
+}
+
+template <BackwardOperation operation, class Exec, class T>
+Choice choose(const Exec& exec, const BackwardProblem<T>& problem, const Options& options) {
+  return choose_for<operation>(exec, problem, options);
+}
+template <BackwardOperation operation, class Exec, class T>
+void launch(const Exec& exec, const BackwardProblem<T>& problem, const Options& options,
+            const Choice& choice) {
+  dispatch<operation>(exec, problem, options).launch(choice);
+}
+template <BackwardOperation operation, class Exec, class T>
+void launch(const Exec& exec, const BackwardProblem<T>& problem, const Options& options) {
   launch_for<operation>(exec, problem, options);
 }
 

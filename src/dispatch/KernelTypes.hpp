@@ -17,22 +17,22 @@
 
 namespace KokkosSoftmax::Impl {
 
-template <Operation operation, class V>
+template <auto operation, class V>
 struct KernelTypesOf {
   using type = V;
 };
-template <Operation operation, class V>
+template <auto operation, class V>
 requires(one_value_per_row(operation) && have_kernels<typename V::X, typename V::X>)  //
     struct KernelTypesOf<operation, V> {
   using type = ValueTypes<typename V::X>;
 };
 
 /// The ValueTypes of the kernels that compute an operation for V.
-template <Operation operation, class V>
+template <auto operation, class V>
 using KernelTypes = typename KernelTypesOf<operation, V>::type;
 
 /// A problem in the form that these kernels take.
-template <Operation operation, class V, class Tx, class Ty>
+template <auto operation, class V, class Tx, class Ty>
 RowProblem<Tx, typename V::Y> kernel_problem(const RowProblem<Tx, Ty>& problem) {
   using Y = typename V::Y;
   using Problem = RowProblem<Tx, Y>;
@@ -52,6 +52,13 @@ template <Operation operation, class V, class Tx, class Ty>
 GeneralRowProblem<Tx, typename V::Y> kernel_problem(const GeneralRowProblem<Tx, Ty>& problem) {
   const RowProblem<Tx, Ty>& without_inputs = problem;
   return {kernel_problem<operation, V>(without_inputs), problem.inputs};
+}
+
+template <BackwardOperation operation, class V, class T>
+BackwardProblem<T> kernel_problem(const BackwardProblem<T>& problem) {
+  BackwardProblem<T> same = problem;
+  same.function = function_number<operation, V>;
+  return same;
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <impl/KokkosSoftmax_Operation.hpp>
+#include <op/Backward.hpp>
 #include <op/LogSumExp.hpp>
 #include <op/Softmax.hpp>
 #include <string_view>
@@ -11,7 +12,7 @@
 namespace KokkosSoftmax::Impl {
 
 /// The type that computes an operation: the table of them.
-template <Operation operation, class V>
+template <auto operation, class V>
 struct OpTable;
 template <class V>
 struct OpTable<Operation::softmax, V> {
@@ -26,13 +27,22 @@ struct OpTable<Operation::logsumexp, V> {
   using type = LogSumExpOp<V>;
 };
 
-template <Operation operation, class V>
+template <class V>
+struct OpTable<BackwardOperation::softmax_backward, V> {
+  using type = BackwardOp<V>;
+};
+template <class V>
+struct OpTable<BackwardOperation::log_softmax_backward, V> {
+  using type = BackwardOp<V>;
+};
+
+template <auto operation, class V>
 using OpOf = typename OpTable<operation, V>::type;
 
-/// The number of an operation among the outputs of its type, RowArgs::function.
-template <Operation operation, class V>
+/// The number of an operation among the functions of its type, RowArgs::function.
+template <auto operation, class V>
 inline constexpr int function_number = [] {
-  constexpr auto& names = OpOf<operation, V>::Outputs::names;
+  constexpr auto names = function_names<OpOf<operation, V>>();
   const auto* found = std::ranges::find(names, std::string_view(to_string(operation)));
   return static_cast<int>(found - std::begin(names));
 }();

@@ -63,7 +63,7 @@ class Rule {
                                          : column,
               column, online};
     constexpr std::int64_t longest_in_one_team = 8192;  // longer: faster in a cluster
-    if constexpr (knows_rows<Source>)
+    if constexpr (has_row<Source>)
       return {subgroup,
               m_context.problem().columns <= longest_in_one_team ? fused_registers : cluster,
               fused_registers,

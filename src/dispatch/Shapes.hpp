@@ -7,6 +7,7 @@
 /// problem is taken, so that lists run from small to large and from fast to general.
 
 #include <backend/Device.hpp>
+#include <dispatch/Shapes_Backward.hpp>
 #include <dispatch/Shapes_Columns.hpp>
 #include <dispatch/Shapes_General.hpp>
 #include <dispatch/Shapes_Host.hpp>
@@ -29,14 +30,30 @@ inline constexpr bool hosts_have_gpu_schedules = false;
 inline constexpr bool hosts_have_gpu_schedules = true;
 #endif
 
-/// The shapes of the kernels of a source: as many as are worth their time to compile for
-/// PlainSource, and a few that serve everything for sources that know rows.
+/// The shapes of the kernels of a source, on GPUs and on hosts: as many as are worth their time to
+/// compile for PlainSource, and fewer for sources that read more than x.
+template <class Exec, class Source, class V = typename Source::Types>
+struct ShapesOfSource {
+  using OnGpus = Shapes<Exec, V>;
+  using OnHosts = HostShapes<V>;
+};
+template <class Exec, class Source, class V>
+requires knows_rows<Source>
+struct ShapesOfSource<Exec, Source, V> {
+  using OnGpus = GeneralShapes<V>;
+  using OnHosts = HostGeneralShapes<V>;
+};
+template <class Exec, class Source, class V>
+requires has_two_inputs<Source>
+struct ShapesOfSource<Exec, Source, V> {
+  using OnGpus = BackwardShapes<V>;
+  using OnHosts = HostBackwardShapes<V>;
+};
 template <class Exec, class Source, class V = typename Source::Types>
 using ShapesOf = std::conditional_t<
-    !is_host_space<Exec>, std::conditional_t<knows_rows<Source>, GeneralShapes<V>, Shapes<Exec, V>>,
+    !is_host_space<Exec>, typename ShapesOfSource<Exec, Source>::OnGpus,
     std::conditional_t<hosts_have_gpu_schedules && is_full_precision<V>,
-                       std::conditional_t<knows_rows<Source>, HostGeneralShapes<V>, HostShapes<V>>,
-                       NoShapes>>;
+                       typename ShapesOfSource<Exec, Source>::OnHosts, NoShapes>>;
 
 }  // namespace KokkosSoftmax::Impl
 

@@ -91,6 +91,21 @@ struct HostGeneralShapes : NoShapes {
   using Split = Online;
 };
 
+/// The same for BackwardSource.
+template <class V>
+struct HostBackwardShapes : NoShapes {
+  static constexpr int wide = widest<typename V::X>;
+  using Guarded = Shape<1, 1, 16 / wide, wide, AccessMode::guarded_vectors>;
+  using Scalar = Shape<1, 1, 16, 1, AccessMode::scalar>;
+  using Subgroup = ShapeList<Guarded, Scalar>;
+  using FusedRegisters = Subgroup;
+  using Online = ShapeList<Shape<1, 1, 4, 1, AccessMode::scalar>>;
+  using SplitOnline = Online;
+  using ColumnHeld = ShapeList<Scalar>;
+  using LongColumn = Online;
+  using SplitColumn = Online;
+};
+
 }  // namespace KokkosSoftmax::Impl
 
 #endif

@@ -87,6 +87,26 @@ struct HostPanelsJob : HostJob<X, Y, T> {
   std::int64_t columns;
 };
 
+/// Rows of a backward pass, see row/BackwardSource.hpp. The strides are from row to row, and from
+/// column to column, which the kernels of contiguous rows take as 1.
+template <class X, class T>
+struct HostBackwardJob {
+  const X* y;
+  const X* dy;
+  X* dx;
+  std::int64_t y_stride;
+  std::int64_t dy_stride;
+  std::int64_t dx_stride;
+  std::int64_t y_column_stride;
+  std::int64_t dy_column_stride;
+  std::int64_t dx_column_stride;
+  std::int64_t rows;
+  std::int64_t columns;
+  T scale;
+  bool is_log;   // y is a log-softmax
+  bool streams;  // dx is written past the caches
+};
+
 /// The largest number of rows of a panel, which are computed together.
 inline constexpr std::int64_t host_panel_rows = 1024;
 

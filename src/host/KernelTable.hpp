@@ -6,6 +6,7 @@
 /// Instantiates the kernels for an instruction set. Included by one unit per instruction set and
 /// pair of types (generate/host_kernels.cpp.in).
 
+#include <host/Backward.hpp>
 #include <host/Kernels.hpp>
 #include <host/LongRows.hpp>
 #include <host/PipelinedRows.hpp>
@@ -140,9 +141,18 @@ struct FunctionsOf {
 };
 
 template <class X, class Y>
+constexpr HostBackwardKernels<X> backward_kernels() {
+  if constexpr (std::is_same_v<X, Y>)
+    return BackwardKernelsOf<X>::all();
+  else
+    return {};
+}
+
+template <class X, class Y>
 constexpr HostKernelTable<X, Y> kernel_table() {
   return {FunctionsOf<X, Y>::all(), KernelsOf<Softmax, X, Y>::all(),
-          KernelsOf<LogSoftmax, X, Y>::all(), KernelsOf<LogSumExp, X, Y>::all()};
+          KernelsOf<LogSoftmax, X, Y>::all(), KernelsOf<LogSumExp, X, Y>::all(),
+          backward_kernels<X, Y>()};
 }
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA

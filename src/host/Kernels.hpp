@@ -43,6 +43,21 @@ struct HostKernels {
                       std::int64_t first, std::int64_t last, PanelStates&);
 };
 
+/// The kernels of the backward passes on entries of type X.
+template <class X>
+struct HostBackwardKernels {
+  using Job = HostBackwardJob<X, HostCompute<X>>;
+
+  /// Computes rows that are contiguous in all arrays.
+  void (*rows)(const Job&);
+  // The parts of a row that several threads share: the sum of columns [first, last), at most
+  // span_columns, and the output.
+  double (*sum)(const Job&, std::int64_t r, std::int64_t first, std::int64_t last);
+  void (*write)(const Job&, std::int64_t r, std::int64_t first, std::int64_t last, double sum);
+  /// Computes rows of any strides.
+  void (*panels)(const Job&);
+};
+
 /// The functions of single numbers that the kernels consist of, for tests and for measuring what a
 /// processor can reach.
 template <class X, class Y>
@@ -66,6 +81,7 @@ struct HostKernelTable {
   HostKernels<X, Y> softmax;
   HostKernels<X, Y> log_softmax;
   HostKernels<X, Y> logsumexp;
+  HostBackwardKernels<X> backward;  // null if X and Y differ
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -4,6 +4,7 @@
 
 #include <launch/Labels.hpp>
 #include <launch/LaunchContext.hpp>
+#include <schedules/HostBackward.hpp>
 #include <schedules/HostColumns.hpp>
 #include <schedules/HostRows.hpp>
 #include <schedules/HostValues.hpp>
@@ -23,6 +24,14 @@ struct HostLaunch {
 
   static void launch(const Context& context) {
     const std::string& label = kernel_label<Op>(Algorithm::host, context.problem().function);
+    if constexpr (has_two_inputs<Source>)
+      host_backward(context.exec, label, context.arguments, context.options.reproducible);
+    else
+      launch_of_one_input(context, label);
+  }
+
+ private:
+  static void launch_of_one_input(const Context& context, const std::string& label) {
     if constexpr (HostKernelsOf<Op>::exist && std::is_same_v<Source, PlainSource<V>>) {
       const bool reproducible = context.options.reproducible;
       const HostJobs<Op> jobs(context.arguments);

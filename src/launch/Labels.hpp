@@ -9,6 +9,8 @@
 #include <Kokkos_Core.hpp>
 #include <array>
 #include <backend/Schedule.hpp>
+#include <iterator>
+#include <op/RowOp.hpp>
 #include <string>
 
 namespace KokkosSoftmax::Impl {
@@ -19,10 +21,10 @@ template <class Op>
 const std::string& kernel_label(Algorithm algorithm, int function) {
   using OfAlgorithms = std::array<std::string, static_cast<int>(last_algorithm) + 1>;
   static const auto labels = [] {
-    std::array<OfAlgorithms, Op::Outputs::size> names;
+    std::array<OfAlgorithms, std::size(function_names<Op>())> names;
     for (int f = 0; f < static_cast<int>(names.size()); ++f)
       for (int a = 0; a < static_cast<int>(names[f].size()); ++a)
-        names[f][a] = std::string("KokkosSoftmax::") + Op::Outputs::names[f] + "[" +
+        names[f][a] = std::string("KokkosSoftmax::") + function_names<Op>()[f] + "[" +
                       std::string(to_string(static_cast<Algorithm>(a))) + "]";
     return names;
   }();

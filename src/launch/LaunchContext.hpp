@@ -4,6 +4,7 @@
 
 #include <backend/Hardware.hpp>
 #include <backend/Schedule.hpp>
+#include <impl/KokkosSoftmax_RowInputs.hpp>
 #include <row/RowArgs.hpp>
 #include <row/Tile.hpp>
 
@@ -27,7 +28,7 @@ class LaunchContext {
       : exec(exec_),
         options(options_),
         arguments(problem, options_),
-        m_x_offsets(x_offsets(problem)),
+        m_x_offsets(x_offsets(problem) | second_offsets(problem)),
         m_y_offsets(y_offsets(problem)) {}
 
   const Problem& problem() const { return arguments.problem; }
@@ -125,6 +126,15 @@ class LaunchContext {
     for (int d = 0; d < problem.outer_rank; ++d)
       all |= static_cast<std::uint64_t>(problem.outer[d].x_stride);
     return all;
+  }
+  /// The same for the second input, which has entries of type X. A column stride other than 1 is
+  /// not aligned.
+  static std::uint64_t second_offsets(const Problem&) { return 0; }
+  static std::uint64_t second_offsets(const BackwardProblem<X>& problem) {
+    std::uint64_t all = position(static_cast<const X*>(problem.dy.data));
+    for (int d = 0; d < problem.outer_rank; ++d)
+      all |= static_cast<std::uint64_t>(problem.dy.outer_stride[d]);
+    return problem.dy.column_stride == 1 || problem.columns <= 1 ? all : all | 1;
   }
   static std::uint64_t y_offsets(const Problem& problem) {
     if (problem.y_column_stride == 0) return 0;

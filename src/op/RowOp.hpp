@@ -7,6 +7,7 @@
 
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
+#include <array>
 #include <backend/AnyCallable.hpp>
 #include <concepts>
 #include <cstddef>
@@ -46,7 +47,7 @@ struct OutputList {
   static constexpr bool keep_exponentials = (Output::keeps_exponentials || ...);
   static constexpr bool compute_on_half_pairs =
       size == 1 && (Output::computes_on_half_pairs && ...);
-  static constexpr const char* names[] = {Output::name...};
+  static constexpr std::array<const char*, size> names = {Output::name...};
 };
 
 /// An operation is a type without objects. It has
@@ -56,8 +57,11 @@ struct OutputList {
 /// - writes_entries: whether the output has an entry per column; otherwise it is one number per row
 /// - Outputs: OutputList<...> of what can be computed, one per public function
 ///
+/// - function_names: the names of the public functions, if one output serves several of them
+///
 /// An output is a type that is made from the row's state. It maps what a schedule has kept of an
-/// entry to the entry of the output, or has the row's one number as its member `value`. It has
+/// entry (a value, or the two members of an EntryPair) to the entry of the output, or has the row's
+/// one number as its member `value`. It has
 ///
 /// - name: the name of the public function
 /// - Exp: how exp(v - reference) is computed, or another term that is summed. Slots without an
@@ -84,9 +88,12 @@ concept RowOutput = requires(const typename Op::State state, const typename Op::
   { Output::computes_on_half_pairs } -> std::convertible_to<bool>;
   requires RowState<typename Output::State> && RowState<typename Output::HeldState>;
   requires !Op::writes_entries || requires {
-    { Output(state, v, empty_rows)(v) } -> std::same_as<typename Op::Types::Compute>;
-    { Output(state, empty_rows)(v) } -> std::same_as<typename Op::Types::Compute>;
+    Output(state, v, empty_rows);
     { Output(state, empty_rows).rescaled(v) } -> std::same_as<Output>;
+    requires std::is_invocable_r_v<typename Op::Types::Compute, Output,
+                                   typename Op::Types::Compute> ||
+        std::is_invocable_r_v<typename Op::Types::Compute, Output, typename Op::Types::Compute,
+                              typename Op::Types::Compute>;
   };
   requires Op::Outputs::size == 1 || requires {
     { Output(state, empty_rows).affine() } -> std::same_as<AffineMap<typename Op::Types::Compute>>;
@@ -142,6 +149,15 @@ struct OneOutput : Op {
 template <RowOp Op>
 using HeldState = typename Op::Outputs::template HeldStateOr<typename Op::State>;
 
+/// The names of the functions of an operation, in the order of their numbers RowArgs::function.
+template <RowOp Op>
+constexpr auto function_names() {
+  if constexpr (requires { Op::function_names; })
+    return Op::function_names;
+  else
+    return Op::Outputs::names;
+}
+
 /// The output of an operation with one output.
 template <RowOp Op>
 requires(Op::Outputs::size == 1) using OnlyOutput = typename Op::Outputs::template at<0>;
@@ -161,6 +177,7 @@ class EntryOutput {
     else
       return m_output(v);
   }
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T p, T t) const { return m_output(p, t); }
 
  private:
   Output m_output;

@@ -7,7 +7,7 @@
 
 #include <op/RowOp.hpp>
 #include <row/HalfTile.hpp>
-#include <row/Tile.hpp>
+#include <row/TileOf.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
@@ -20,7 +20,7 @@ template <class Op, class Source, int items, int width, int threads, AccessMode 
 using TileFor = typename std::conditional_t<
     keeps_half_pairs<Op, Source, width>,
     std::type_identity<HalfTile<Source, items, width, threads, access>>,
-    std::type_identity<Tile<Source, items, width, threads, access>>>::type;
+    std::type_identity<TileOf<Source, items, width, threads, access>>>::type;
 
 /// The tile of a team.
 template <class Op, class Source, class Shape>

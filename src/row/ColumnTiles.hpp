@@ -2,7 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_ROW_COLUMNTILES_HPP
 #define KOKKOSSOFTMAX_SRC_ROW_COLUMNTILES_HPP
 
-#include <row/Tile.hpp>
+#include <row/TileOf.hpp>
 #include <utility>
 
 namespace KokkosSoftmax::Impl {
@@ -24,7 +24,7 @@ class ColumnTiles {
   /// every row.
   static constexpr int slots = in_chunks ? 1 : rows;
   static constexpr Strides strides = slots == 1 ? Strides::any : Strides::any_opaque;
-  using RowTile = Tile<Source, items, 1, Shape::threads, AccessMode::scalar, strides>;
+  using RowTile = TileOf<Source, items, 1, Shape::threads, AccessMode::scalar, strides>;
   using Row = typename RowTile::Row;
   static constexpr int chunks = RowTile::chunks;  // columns in the team's tile
 

@@ -53,10 +53,21 @@ using ArgumentsOf = typename ArgumentsOfSource<Source>::type;
 /// - apply<count>(columns, i, chunk, value), the values of the entries of chunks i to i + count - 1
 ///   of a tile, where `columns` is its EntryColumns
 /// - on_host(row), as on_host()
+///
+/// A source with two inputs per entry has inputs = 2, and in place of value()
+///
+/// - Arguments and Row, as above, where Row has the address and the stride of the second input
+/// - pair(x, second): the EntryPair of an entry. Tiles of such a source are PairTiles.
 template <class S>
-inline constexpr bool knows_rows = requires {
+inline constexpr bool has_two_inputs = requires {
+  requires S::inputs == 2;
+};
+template <class S>
+inline constexpr bool has_row = requires {
   typename S::Row;
 };
+template <class S>
+inline constexpr bool knows_rows = has_row<S> && !has_two_inputs<S>;
 
 template <class S>
 concept ValuesByColumn = requires(const S source, typename S::Types::Compute x,
@@ -71,11 +82,16 @@ concept ValuesByRow = knows_rows<S> && requires(const S source, typename S::Type
   { source.is_masked(row, column) } -> std::same_as<bool>;
 };
 template <class S>
+concept PairsOfEntries = has_two_inputs<S> && has_row<S> &&
+    requires(const S source, typename S::Types::Compute x) {
+  source.pair(x, x);
+};
+template <class S>
 concept RowSource = requires(const S source, const ArgumentsOf<S>& arguments) {
   S(arguments);
   { S::value_is_scaled_raw } -> std::convertible_to<bool>;
   { source.padding() } -> std::same_as<typename S::Types::X>;
-  requires ValuesByColumn<S> || ValuesByRow<S>;
+  requires ValuesByColumn<S> || ValuesByRow<S> || PairsOfEntries<S>;
 };
 
 /// What a source keeps of a row; nothing for most sources.
@@ -88,7 +104,7 @@ struct SourceRowOf {
   using type = NoSourceRow;
 };
 template <class Source>
-requires knows_rows<Source>
+requires has_row<Source>
 struct SourceRowOf<Source> {
   using type = typename Source::Row;
 };

@@ -247,11 +247,6 @@ class Tile : public TileSlots<Source_, items, width, threads, access, strides> {
   T m_edge;
 };
 
-/// The tile that all lanes of a team hold together.
-template <class Source, class Shape>
-using TeamTile =
-    Tile<Source, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::access>;
-
 }  // namespace KokkosSoftmax::Impl
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <op/FinishRow.hpp>
 #include <op/RowOp.hpp>
-#include <row/Tile.hpp>
+#include <row/TileOf.hpp>
 #include <team/OnlineSum.hpp>
 
 namespace KokkosSoftmax::Impl {

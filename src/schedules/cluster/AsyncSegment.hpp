@@ -6,7 +6,7 @@
 #include <numerics/ExpHalf.hpp>
 #include <op/FinishRow.hpp>
 #include <op/RowOp.hpp>
-#include <row/Tile.hpp>
+#include <row/TileOf.hpp>
 #include <schedules/cluster/AsyncCopy.hpp>
 #include <schedules/cluster/AsyncSegmentHalf2.hpp>
 #include <team/OnlineSum.hpp>

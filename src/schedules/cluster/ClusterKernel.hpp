@@ -21,7 +21,7 @@ template <class Exec, class Op, class Source, class Shape>
 struct ClusterKernel {
   using V = typename Source::Types;
   using T = typename V::Compute;
-  using Share = std::conditional_t<knows_rows<Source>, TileSegment<Exec, Op, Source, Shape>,
+  using Share = std::conditional_t<has_row<Source>, TileSegment<Exec, Op, Source, Shape>,
                                    AsyncSegment<Exec, Op, Source, Shape>>;
   using Row = typename Share::Row;
   using State = typename Op::State;

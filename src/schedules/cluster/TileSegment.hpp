@@ -3,13 +3,13 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_TILESEGMENT_HPP
 
 #include <op/FinishRow.hpp>
-#include <row/Tile.hpp>
+#include <row/TileOf.hpp>
 #include <team/OnlineSum.hpp>
 
 namespace KokkosSoftmax::Impl {
 
-/// A segment of a row, like AsyncSegment, in registers alone: for sources that know rows. What they
-/// read besides x is then loaded at one time, and the kernel is so small that nothing is spilled.
+/// A segment of a row, like AsyncSegment, in registers alone: for sources that read more than x.
+/// That is then loaded at one time, and the kernel is so small that nothing is spilled.
 template <class Exec, class Op, class Source, class Shape>
 class TileSegment {
  public:

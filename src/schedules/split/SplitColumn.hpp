@@ -11,7 +11,7 @@
 #include <op/FinishRow.hpp>
 #include <op/RowOp.hpp>
 #include <op/RowOutputs.hpp>
-#include <row/Tile.hpp>
+#include <row/TileOf.hpp>
 #include <schedules/split/PanelStates.hpp>
 #include <schedules/split/RowLoop.hpp>
 #include <team/OnlineSum.hpp>
@@ -48,7 +48,7 @@ class SplitColumnTeam
   using Group = PanelGroup<Exec, typename Op::State, Shape>;
   using Loop = RowLoop<SplitColumnTeam, ArgumentsOf<Source>, Group>;
   /// The tile of one slot. The columns of the slot are treated as a row.
-  using RowTile = Tile<Source, Shape::items / slots, 1, 1, AccessMode::scalar, Strides::any>;
+  using RowTile = TileOf<Source, Shape::items / slots, 1, 1, AccessMode::scalar, Strides::any>;
   using Row = typename RowTile::Row;
   using typename Loop::Member;
   using typename Loop::Merged;

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_DISPATCH_SHAPES_BACKWARD_HPP
+#define KOKKOSSOFTMAX_SRC_DISPATCH_SHAPES_BACKWARD_HPP
+
+/// \file
+/// The shapes of BackwardSource for GPUs.
+
+#include <dispatch/Shapes_Host.hpp>
+#include <dispatch/Shapes_Units.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// A lane holds two numbers per entry, so that it has half of the entries that it has in forward
+/// passes.
+template <class V>
+struct BackwardShapes : NoShapes {
+  static constexpr int wide = ShapeUnits<V>::wide;
+  static constexpr int computed_bytes = static_cast<int>(sizeof(typename V::Compute));
+  /// Entries per lane whose pairs take 32 registers.
+  static constexpr int some = 64 / computed_bytes;
+
+  /// The number of teams for which a lane has 64 registers, or 96 if it has twice as many entries.
+  static constexpr int teams(int warps, int entries) {
+    const int resident = entries > some ? 20 : 32;
+    return warps > resident ? 1 : resident / warps;
+  }
+  /// So few lanes that they can't hold the peeled entries of wide chunks have narrower ones.
+  static constexpr int width(int lanes) { return lanes < 2 * (wide - 1) ? wide / 2 : wide; }
+  template <int lanes, int entries, int warps = 4>
+  using Guarded = Shape<warps * 32 / lanes, lanes, entries / wide, wide,
+                        AccessMode::guarded_vectors, teams(warps, entries)>;
+  template <int lanes, int entries, int warps = 4>
+  using Peeled = Shape<warps * 32 / lanes, lanes, entries / width(lanes), width(lanes),
+                       AccessMode::peeled_vectors, teams(warps, entries)>;
+  template <int lanes, int entries, int warps = 4>
+  using Scalar =
+      Shape<warps * 32 / lanes, lanes, entries, 1, AccessMode::scalar, teams(warps, entries)>;
+
+  using Subgroup = ShapeList<Guarded<2, wide>, Guarded<4, some / 2>, Guarded<8, some>,
+                             Guarded<16, some>, Guarded<32, some>, Scalar<1, 8>, Scalar<8, 4>,
+                             Peeled<8, some>, Peeled<16, some>, Peeled<32, some>, Scalar<32, some>>;
+  using FusedRegisters = ShapeList<Guarded<32, some, 2>, Guarded<32, some, 4>, Guarded<32, some, 8>,
+                                   Guarded<32, some, 16>, Peeled<32, some, 2>, Peeled<32, some, 4>,
+                                   Peeled<32, some, 8>, Peeled<32, some, 16>, Scalar<32, some, 4>,
+                                   Scalar<32, some, 16>>;
+  using Cluster = ShapeList<Guarded<32, some, 8>, Guarded<32, 2 * some, 8>, Peeled<32, some, 8>,
+                            Peeled<32, 2 * some, 8>>;
+  using Online =
+      ShapeList<Guarded<32, some / 2, 16>, Peeled<32, some / 2, 16>, Scalar<32, some / 2, 16>>;
+  using SplitOnline = Online;
+  using ColumnHeld = ShapeList<Scalar<32, some, 1>, Scalar<32, some, 4>, Scalar<32, some, 8>,
+                               Scalar<32, some, 16>>;
+  using LongColumn = ShapeList<Scalar<32, some / 2, 16>>;
+  using SplitColumn = LongColumn;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_BACKWARD_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_BACKWARD_HPP
+
+/// \file
+/// The backward passes on a host: dx_j = t_j - p_j * sum_k t_k, see row/BackwardSource.hpp.
+
+#include <host/Kernels.hpp>
+#include <host/VectorExp.hpp>
+
+namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
+
+/// p and t of entries, from y and dy. `is_log`: y is the logarithm of p.
+template <class L, bool is_log>
+class Pairs {
+  using T = typename L::T;
+  using V = typename L::V;
+
+ public:
+  KOKKOSSOFTMAX_HOST_FUNCTION explicit Pairs(T scale) : m_scale(L::splat(scale)), m_exp(V{}) {}
+
+  KOKKOSSOFTMAX_HOST_FUNCTION V p(V y) const {
+    if constexpr (is_log)
+      return m_exp(y);
+    else
+      return y;
+  }
+  /// 0 for masked entries, whatever dy is.
+  KOKKOSSOFTMAX_HOST_FUNCTION V t(V y, V dy) const {
+    if constexpr (is_log)
+      return y == -NumberTraits<T>::infinity ? V{} : m_scale * dy;
+    else
+      return y == T(0) ? V{} : m_scale * (y * dy);
+  }
+  /// dx, given the sum of t.
+  KOKKOSSOFTMAX_HOST_FUNCTION V result(V y, V dy, V sum) const {
+    const V p_of_y = p(y);
+    const V t_of_y = t(y, dy);
+    const V dx = multiply_add(-p_of_y, sum, t_of_y);
+    return ((p_of_y == T(0)) & (t_of_y == T(0))) ? V{} : dx;
+  }
+
+ private:
+  V m_scale;
+  ExpAccurate<L> m_exp;
+};
+
+/// Calls f(c, access) for the vectors of columns [first, last), where access loads and stores: all
+/// elements of a vector, except in the last one.
+template <class L, class F>
+KOKKOSSOFTMAX_HOST_FUNCTION void for_each_vector(std::int64_t first, std::int64_t last,
+                                                 const F& f) {
+  std::int64_t c = first;
+  for (; c + L::width <= last; c += L::width) f(c, L{});
+  if (c < last) f(c, FirstElements<typename L::T, L::width>(static_cast<int>(last - c)));
+}
+
+/// One contiguous row.
+template <class L, bool is_log, class X>
+class BackwardRow {
+  using T = typename L::T;
+  using V = typename L::V;
+
+ public:
+  KOKKOSSOFTMAX_HOST_FUNCTION BackwardRow(const HostBackwardJob<X, T>& job, std::int64_t r)
+      : m_y(job.y + r * job.y_stride),
+        m_dy(job.dy + r * job.dy_stride),
+        m_dx(job.dx + r * job.dx_stride),
+        m_streams(job.streams),
+        m_pairs(job.scale) {}
+
+  /// The sum of t of columns [first, last), at most span_columns. The partial sums of more columns
+  /// would lose digits.
+  double sum(std::int64_t first, std::int64_t last) const {
+    constexpr int accumulators = 4;
+    V partial[accumulators] = {};
+    std::int64_t c = first;
+    for (; c + accumulators * L::width <= last; c += accumulators * L::width)
+      for (int a = 0; a < accumulators; ++a) partial[a] += t_at(c + a * L::width, L{});
+    for_each_vector<L>(c, last, [&](std::int64_t i, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
+      partial[0] += t_at(i, access);
+    });
+    return L::sum((partial[0] + partial[1]) + (partial[2] + partial[3]));
+  }
+
+  void write(std::int64_t first, std::int64_t last, double sum) const {
+    const V all = L::splat(static_cast<T>(sum));
+    std::int64_t c = first;
+    if (m_streams) {
+      for (; c < last && !is_aligned(m_dx + c); ++c)
+        write_at(c, FirstElements<T, L::width>(1), all);
+      for (; c + L::width <= last; c += L::width)
+        L::stream_to(m_dx + c, m_pairs.result(L::load(m_y + c), L::load(m_dy + c), all));
+    }
+    for_each_vector<L>(c, last, [&](std::int64_t i, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
+      write_at(i, access, all);
+    });
+  }
+
+ private:
+  static bool is_aligned(const X* p) {
+    return reinterpret_cast<std::uintptr_t>(p) % (L::width * sizeof(X)) == 0;
+  }
+  /// Elements that aren't loaded are 0, and so is their t.
+  template <class Access>
+  KOKKOSSOFTMAX_HOST_FUNCTION V t_at(std::int64_t c, const Access& access) const {
+    return m_pairs.t(access.load(m_y + c), access.load(m_dy + c));
+  }
+  template <class Access>
+  KOKKOSSOFTMAX_HOST_FUNCTION void write_at(std::int64_t c, const Access& access, V sum) const {
+    access.store(m_dx + c, m_pairs.result(access.load(m_y + c), access.load(m_dy + c), sum));
+  }
+
+  const X* m_y;
+  const X* m_dy;
+  X* m_dx;
+  bool m_streams;
+  Pairs<L, is_log> m_pairs;
+};
+
+/// Rows of any strides, as many as a panel has, each in a lane of a vector. The columns of a row
+/// are added one after another, so that the result depends neither on the strides nor on the number
+/// of rows.
+template <class L, bool is_log, class X>
+class BackwardPanel {
+  using T = typename L::T;
+  using V = typename L::V;
+
+ public:
+  static constexpr std::int64_t rows = 512;
+
+  KOKKOSSOFTMAX_HOST_FUNCTION BackwardPanel(const HostBackwardJob<X, T>& job,
+                                            std::int64_t first_row)
+      : m_job(job),
+        m_y(job.y + first_row * job.y_stride),
+        m_dy(job.dy + first_row * job.dy_stride),
+        m_dx(job.dx + first_row * job.dx_stride),
+        m_rows(smaller(rows, job.rows - first_row)),
+        m_pairs(job.scale) {}
+
+  void compute() {
+    for (std::int64_t c = 0; c < m_job.columns; c += block)
+      add(c, smaller(c + block, m_job.columns));
+    for (std::int64_t i = 0; i < rows; ++i) m_partial[i] = static_cast<T>(m_sum[i]);
+    for (std::int64_t c = m_job.columns - 1; c >= 0; --c) write(c);
+  }
+
+ private:
+  /// So many columns are added in T.
+  static constexpr std::int64_t block = 64;
+
+  KOKKOSSOFTMAX_HOST_FUNCTION void add(std::int64_t first, std::int64_t last) {
+    for (T& partial : m_partial) partial = T(0);
+    for (std::int64_t c = first; c < last; ++c)
+      for_each_vector<L>(
+          0, m_rows, [&](std::int64_t r, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
+            const V t =
+                m_pairs.t(load(access, m_y + c * m_job.y_column_stride, m_job.y_stride, r),
+                          load(access, m_dy + c * m_job.dy_column_stride, m_job.dy_stride, r));
+            L::store(m_partial + r, L::load(m_partial + r) + t);
+          });
+    for (std::int64_t i = 0; i < rows; ++i) m_sum[i] += m_partial[i];
+  }
+
+  KOKKOSSOFTMAX_HOST_FUNCTION void write(std::int64_t c) const {
+    X* const dx = m_dx + c * m_job.dx_column_stride;
+    for_each_vector<L>(
+        0, m_rows, [&](std::int64_t r, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
+          const V y = load(access, m_y + c * m_job.y_column_stride, m_job.y_stride, r);
+          const V dy = load(access, m_dy + c * m_job.dy_column_stride, m_job.dy_stride, r);
+          store(access, dx, m_job.dx_stride, r, m_pairs.result(y, dy, L::load(m_partial + r)));
+        });
+  }
+
+  /// Rows r to r + width - 1 of a column.
+  template <class Access>
+  KOKKOSSOFTMAX_HOST_FUNCTION V load(const Access& access, const X* column, std::int64_t stride,
+                                     std::int64_t r) const {
+    if (stride == 1) return access.load(column + r);
+    X near[L::width] = {};
+    for (std::int64_t i = 0; i < smaller(L::width, m_rows - r); ++i)
+      near[i] = column[(r + i) * stride];
+    return L::load(near);
+  }
+  template <class Access>
+  KOKKOSSOFTMAX_HOST_FUNCTION void store(const Access& access, X* column, std::int64_t stride,
+                                         std::int64_t r, V v) const {
+    if (stride == 1) return access.store(column + r, v);
+    X near[L::width];
+    L::store(near, v);
+    for (std::int64_t i = 0; i < smaller(L::width, m_rows - r); ++i)
+      column[(r + i) * stride] = near[i];
+  }
+
+  const HostBackwardJob<X, T>& m_job;
+  const X* m_y;
+  const X* m_dy;
+  X* m_dx;
+  std::int64_t m_rows;
+  Pairs<L, is_log> m_pairs;
+  alignas(64) T m_partial[rows];  // first the sums of a block, then those of all columns
+  alignas(64) double m_sum[rows] = {};
+};
+
+template <class X>
+struct BackwardKernelsOf {
+  using T = HostCompute<X>;
+  using L = Lanes<T, widest<T>>;
+  using Job = HostBackwardJob<X, T>;
+
+  static void rows(const Job& job) {
+    for (std::int64_t r = 0; r < job.rows; ++r) {
+      double all = 0;
+      for (std::int64_t c = 0; c < job.columns; c += span_columns)
+        all += sum(job, r, c, smaller(c + span_columns, job.columns));
+      write_part(job, r, 0, job.columns, all);
+    }
+    if (job.streams) end_streams();
+  }
+  static double sum(const Job& job, std::int64_t r, std::int64_t first, std::int64_t last) {
+    return job.is_log ? BackwardRow<L, true, X>(job, r).sum(first, last)
+                      : BackwardRow<L, false, X>(job, r).sum(first, last);
+  }
+  static void write(const Job& job, std::int64_t r, std::int64_t first, std::int64_t last,
+                    double all) {
+    write_part(job, r, first, last, all);
+    if (job.streams) end_streams();
+  }
+  static void panels(const Job& job) {
+    for (std::int64_t r = 0; r < job.rows; r += BackwardPanel<L, true, X>::rows)
+      if (job.is_log)
+        BackwardPanel<L, true, X>(job, r).compute();
+      else
+        BackwardPanel<L, false, X>(job, r).compute();
+  }
+
+  static constexpr HostBackwardKernels<X> all() { return {&rows, &sum, &write, &panels}; }
+
+ private:
+  static void write_part(const Job& job, std::int64_t r, std::int64_t first, std::int64_t last,
+                         double all) {
+    if (job.is_log)
+      BackwardRow<L, true, X>(job, r).write(first, last, all);
+    else
+      BackwardRow<L, false, X>(job, r).write(first, last, all);
+  }
+};
+
+}  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
+
+#endif

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_ROW_TILEOF_HPP
+#define KOKKOSSOFTMAX_SRC_ROW_TILEOF_HPP
+
+#include <row/PairTile.hpp>
+#include <row/Tile.hpp>
+#include <type_traits>
+
+namespace KokkosSoftmax::Impl {
+
+/// The tile of a source: of values, or of pairs if it has two inputs.
+template <RowSource Source, int items, int width, int threads, AccessMode access,
+          Strides strides = Strides::one_or_any>
+using TileOf = typename std::conditional_t<
+    has_two_inputs<Source>,
+    std::type_identity<PairTile<Source, items, width, threads, access, strides>>,
+    std::type_identity<Tile<Source, items, width, threads, access, strides>>>::type;
+
+/// The tile that all lanes of a team hold together.
+template <class Source, class Shape>
+using TeamTile =
+    TileOf<Source, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::access>;
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// The backward passes: right with every algorithm, layout, axis and alignment, in place, with
+// masked entries and special values, and as the derivatives of the forward passes.
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <reference/Backward.hpp>
+#include <support/Algorithms.hpp>
+#include <support/Recorder.hpp>
+#include <support/Throws.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+using Right = Kokkos::LayoutRight;
+using Left = Kokkos::LayoutLeft;
+using Strided = Kokkos::LayoutStride;
+
+constexpr BackwardFunction backward_functions[] = {BackwardFunction::softmax_backward,
+                                                   BackwardFunction::log_softmax_backward};
+
+template <class Exec, class Y, class DY, class DX>
+void call_backward(BackwardFunction function, const Exec& exec, const Y& y, const DY& dy,
+                   const DX& dx, const Options& options) {
+  if (function == BackwardFunction::softmax_backward)
+    softmax_backward(exec, y, dy, dx, options);
+  else
+    log_softmax_backward(exec, y, dy, dx, options);
+}
+
+/// y and dy of rows, as numbers of type X.
+template <class T>
+struct BackwardSample {
+  Rows<T> y;
+  Rows<T> dy;
+};
+
+/// The function's output for normal random x, and normal random dy.
+template <class X>
+auto backward_sample(BackwardFunction function, std::size_t count, std::size_t columns) {
+  const auto& forward = normal_sample<X>(count, columns);
+  using T = typename KokkosSoftmax::Impl::ValueTypes<X>::Compute;
+  BackwardSample<T> sample{forward.rows, forward.rows};
+  std::mt19937_64 random(count * 7919 + columns);
+  std::normal_distribution<double> normal(0.5, 2);
+  const auto& y = function == BackwardFunction::softmax_backward ? forward.expected.softmax
+                                                                 : forward.expected.log_softmax;
+  for (std::size_t i = 0; i < sample.y.values.size(); ++i) {
+    sample.y.values[i] = static_cast<T>(static_cast<X>(static_cast<T>(y[i])));
+    sample.dy.values[i] = static_cast<T>(static_cast<X>(static_cast<T>(normal(random))));
+  }
+  return sample;
+}
+
+/// A call, and how its tensors lie in memory.
+struct BackwardCase {
+  BackwardFunction function = BackwardFunction::softmax_backward;
+  Extents extents = {};
+  Options options = {};
+  std::size_t y_offset = 0;  // elements between an aligned address and the first element
+  std::size_t dy_offset = 0;
+  std::size_t dx_offset = 0;
+};
+
+std::ostream& operator<<(std::ostream& out, const BackwardCase& c) {
+  out << to_string(c.function) << " of extents (";
+  for (std::size_t d = 0; d < c.extents.size(); ++d) out << (d == 0 ? "" : ", ") << c.extents[d];
+  return out << "), axis " << c.options.axis << ", scale " << c.options.scale << ", "
+             << to_string(c.options.algorithm) << ", offsets " << c.y_offset << ", " << c.dy_offset
+             << " and " << c.dx_offset;
+}
+
+template <class X, class T>
+::testing::AssertionResult are_near(const std::vector<T>& got, const ExpectedBackward& expected) {
+  const auto format = format_of<X>();
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const long double want = expected.dx[i];
+    const bool near =
+        std::isnan(want)
+            ? std::isnan(got[i])
+            : std::fabs(got[i] - want) <= expected.bound[i] + (format ? format->half_ulp(want) : 0);
+    if (!near)
+      return ::testing::AssertionFailure() << "entry " << i << ": " << got[i] << " instead of "
+                                           << want << ", allowed: " << expected.bound[i];
+  }
+  return ::testing::AssertionSuccess();
+}
+
+template <class C>
+class Backward : public ::testing::Test {
+ protected:
+  using T = typename C::value;
+  using X = typename C::x_value;
+  using Exec = typename C::exec;
+
+  /// Calls the function on tensors of layouts LY, LDY and LDX and checks dx.
+  template <class LY, class LDY, class LDX, int rank = 2>
+  static ::testing::AssertionResult check(const BackwardCase& c, const BackwardSample<T>& sample,
+                                          const ExpectedBackward& expected) {
+    const int axis = c.options.axis;
+    Field<X, Exec> y(place<LY>(c.extents, c.y_offset)), dy(place<LDY>(c.extents, c.dy_offset)),
+        dx(place<LDX>(c.extents, c.dx_offset));
+    y.assign(rows_to_tensor(sample.y.values, c.extents, axis));
+    dy.assign(rows_to_tensor(sample.dy.values, c.extents, axis));
+    const Exec exec;
+    call_backward(c.function, exec, y.template view<LY, rank, const X>(),
+                  dy.template view<LDY, rank, const X>(), dx.template view<LDX, rank>(), c.options);
+    exec.fence();
+    auto result = are_near<X>(tensor_to_rows(dx.template read<T>(), c.extents, axis), expected);
+    result = both(result, dx.gaps_are_unchanged(), "something beside dx's elements was written");
+    result = both(result, y.is_unchanged() && dy.is_unchanged(), "an input was written");
+    if (!result) result << "\n  in " << ::testing::PrintToString(c);
+    return result;
+  }
+  template <class L>
+  static ::testing::AssertionResult check(const BackwardCase& c, const BackwardSample<T>& sample) {
+    return check<L, L, L>(c, sample,
+                          reference_backward(c.function, sample.y, sample.dy, c.options.scale));
+  }
+};
+
+/// The types for which there are backward passes: one type for all arrays.
+template <class C>
+using IfSameTypes = std::conditional_t<std::is_same_v<typename C::x_value, typename C::y_value>,
+                                       TypeList<C>, TypeList<>>;
+template <class... C>
+auto of_same_types(::testing::Types<C...>) {
+  return typename Concatenated<IfSameTypes<C>..., TypeList<>>::type{};
+}
+using BackwardConfigs = decltype(of_same_types(AllValueConfigs{}))::types;
+TYPED_TEST_SUITE(Backward, BackwardConfigs, ConfigName);
+
+struct MatrixOf {
+  std::size_t count, columns;
+};
+
+TYPED_TEST(Backward, EveryAlgorithm) {
+  using X = typename TypeParam::x_value;
+  std::vector<Algorithm> algorithms(std::begin(all_algorithms), std::end(all_algorithms));
+  algorithms.push_back(Algorithm::automatic);
+  for (const auto& [count, columns] :
+       {MatrixOf{1, 1}, MatrixOf{70, 1}, MatrixOf{70, 4}, MatrixOf{70, 7}, MatrixOf{70, 16},
+        MatrixOf{70, 33}, MatrixOf{33, 128}, MatrixOf{33, 300}, MatrixOf{9, 1024},
+        MatrixOf{9, 1025}, MatrixOf{1, 5001}, MatrixOf{5, 5001}, MatrixOf{2, 8192},
+        MatrixOf{3, 20001}, MatrixOf{2, 40000}})
+    for (const auto function : backward_functions) {
+      const auto sample = backward_sample<X>(function, count, columns);
+      const auto expected = reference_backward(function, sample.y, sample.dy, -0.75);
+      for (const int axis : {0, 1})
+        for (const Algorithm algorithm : algorithms) {
+          const BackwardCase c{
+              .function = function,
+              .extents = axis == 1 ? Extents{count, columns} : Extents{columns, count},
+              .options = {.axis = axis, .scale = -0.75, .algorithm = algorithm}};
+          const bool served = is_served(algorithm, [&] {
+            EXPECT_TRUE((TestFixture::template check<Right, Right, Right>(c, sample, expected)));
+          });
+          EXPECT_TRUE(served || algorithm != Algorithm::automatic);
+        }
+    }
+}
+
+TYPED_TEST(Backward, LayoutsAndAlignment) {
+  using X = typename TypeParam::x_value;
+  for (const std::size_t columns : {3, 5, 32, 128, 781, 5001})
+    for (const auto function : backward_functions) {
+      const auto sample = backward_sample<X>(function, 33, columns);
+      const auto expected = reference_backward(function, sample.y, sample.dy);
+      for (const int axis : {0, 1})
+        for (const std::size_t offset : {0, 1, 3}) {
+          const BackwardCase c{.function = function,
+                               .extents = axis == 1 ? Extents{33, columns} : Extents{columns, 33},
+                               .options = {.axis = axis},
+                               .y_offset = offset,
+                               .dy_offset = 3 - offset,
+                               .dx_offset = offset == 1 ? std::size_t(2) : offset};
+          EXPECT_TRUE((TestFixture::template check<Right, Right, Right>(c, sample, expected)));
+          EXPECT_TRUE((TestFixture::template check<Left, Left, Left>(c, sample, expected)));
+          EXPECT_TRUE((TestFixture::template check<Right, Left, Strided>(c, sample, expected)));
+          EXPECT_TRUE((TestFixture::template check<Strided, Right, Left>(c, sample, expected)));
+        }
+    }
+}
+
+// Rows that several threads, or teams of a device, share.
+TYPED_TEST(Backward, FewWideRows) {
+  using X = typename TypeParam::x_value;
+  for (const std::size_t count : {1, 2, 3})
+    for (const auto function : backward_functions) {
+      const auto sample = backward_sample<X>(function, count, 200001);
+      const BackwardCase c{.function = function, .extents = {count, 200001}};
+      EXPECT_TRUE((TestFixture::template check<Right>(c, sample)));
+    }
+}
+
+TYPED_TEST(Backward, RanksOneAndFour) {
+  using X = typename TypeParam::x_value;
+  const Extents extents{3, 5, 7, 9};
+  for (const auto function : backward_functions) {
+    for (const int axis : {0, 1, 2, 3}) {
+      const std::size_t columns = extents[static_cast<std::size_t>(axis)];
+      const auto sample = backward_sample<X>(function, product(extents) / columns, columns);
+      const auto expected = reference_backward(function, sample.y, sample.dy);
+      const BackwardCase c{.function = function, .extents = extents, .options = {.axis = axis}};
+      EXPECT_TRUE((TestFixture::template check<Right, Left, Right, 4>(c, sample, expected)));
+      EXPECT_TRUE((TestFixture::template check<Strided, Right, Strided, 4>(c, sample, expected)));
+    }
+    const auto sample = backward_sample<X>(function, 1, 100);
+    const auto expected = reference_backward(function, sample.y, sample.dy);
+    const BackwardCase c{.function = function, .extents = {100}};
+    EXPECT_TRUE((TestFixture::template check<Right, Strided, Left, 1>(c, sample, expected)));
+  }
+}
+
+TYPED_TEST(Backward, InPlace) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  for (const std::size_t columns : {7, 128, 5001, 40001})
+    for (const auto function : backward_functions)
+      for (const int axis : {0, 1})
+        for (const bool in_dy : {true, false}) {
+          const auto sample = backward_sample<X>(function, 5, columns);
+          const Extents extents = axis == 1 ? Extents{5, columns} : Extents{columns, 5};
+          Field<X, Exec> y(place<Right>(extents)), dy(place<Right>(extents));
+          y.assign(rows_to_tensor(sample.y.values, extents, axis));
+          dy.assign(rows_to_tensor(sample.dy.values, extents, axis));
+          auto& dx = in_dy ? dy : y;
+          call_backward(function, Exec{}, y.template view<Right, 2, const X>(),
+                        dy.template view<Right, 2, const X>(), dx.template view<Right, 2>(),
+                        {.axis = axis});
+          Exec{}.fence();
+          EXPECT_TRUE(are_near<X>(tensor_to_rows(dx.template read<T>(), extents, axis),
+                                  reference_backward(function, sample.y, sample.dy)));
+          EXPECT_TRUE(dx.gaps_are_unchanged());
+        }
+}
+
+// Masked entries have y = 0: they get 0 and count for nothing, even if dy is NaN there.
+TYPED_TEST(Backward, MaskedEntries) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN(),
+              infinity = std::numeric_limits<T>::infinity();
+  for (const std::size_t columns : {9, 130, 5001})
+    for (const auto function : backward_functions) {
+      const T masked = function == BackwardFunction::softmax_backward ? T(0) : -infinity;
+      auto sample = backward_sample<X>(function, 6, columns);
+      for (std::size_t i = 0; i < sample.y.values.size(); ++i)
+        if (i % 3 == 1 || i / columns == 2) {  // row 2 as a whole
+          sample.y.values[i] = masked;
+          sample.dy.values[i] = i % 2 == 0 ? nan : infinity;
+        }
+      sample.dy.values[4 * columns] = nan;  // row 4 has a NaN that counts
+      for (const int axis : {0, 1})
+        for (const bool reproducible : {false, true}) {
+          const BackwardCase c{.function = function,
+                               .extents = axis == 1 ? Extents{6, columns} : Extents{columns, 6},
+                               .options = {.axis = axis, .reproducible = reproducible}};
+          EXPECT_TRUE((TestFixture::template check<Right>(c, sample)));
+        }
+    }
+}
+
+TYPED_TEST(Backward, ScaleZeroGivesZero) {
+  using X = typename TypeParam::x_value;
+  for (const auto function : backward_functions) {
+    const auto sample = backward_sample<X>(function, 5, 300);
+    const BackwardCase c{.function = function, .extents = {5, 300}, .options = {.scale = 0}};
+    EXPECT_TRUE((TestFixture::template check<Right>(c, sample)));
+  }
+}
+
+// The derivative of L = sum_ij w_ij * y_ij by x, from the forward function itself.
+TYPED_TEST(Backward, CentralDifferences) {
+  using X = typename TypeParam::x_value;
+  using Exec = typename TypeParam::exec;
+  if constexpr (std::is_same_v<X, double>) {
+    constexpr std::size_t count = 3, columns = 20;
+    constexpr double scale = 1.5, step = 1e-5;
+    const auto x = normal_rows<X>(count, columns);
+    const auto w = normal_rows<X>(columns, count).values;
+    for (const auto function : backward_functions) {
+      const bool is_log = function == BackwardFunction::log_softmax_backward;
+      const auto y_of = [&](const Rows<X>& rows) {
+        const Expected expected = reference(rows, scale);
+        return is_log ? expected.log_softmax : expected.softmax;
+      };
+      const auto loss = [&](const Rows<X>& rows) {
+        long double sum = 0;
+        const auto y = y_of(rows);
+        for (std::size_t i = 0; i < y.size(); ++i) sum += w[i] * y[i];
+        return sum;
+      };
+      const auto y = y_of(x);
+      Field<X, Exec> y_field(place<Right>({count, columns})), dy(place<Right>({count, columns})),
+          dx(place<Right>({count, columns}));
+      y_field.assign(std::vector<X>(y.begin(), y.end()));
+      dy.assign(w);
+      call_backward(function, Exec{}, y_field.template view<Right, 2, const X>(),
+                    dy.template view<Right, 2, const X>(), dx.template view<Right, 2>(),
+                    {.scale = scale});
+      Exec{}.fence();
+      const auto got = dx.read();
+      for (std::size_t row = 0; row < count; ++row) {
+        double sum = 0;
+        for (std::size_t c = 0; c < columns; ++c) {
+          const std::size_t i = row * columns + c;
+          auto above = x, below = x;
+          above.values[i] += step;
+          below.values[i] -= step;
+          const auto difference = static_cast<double>((loss(above) - loss(below)) /
+                                                      (above.values[i] - below.values[i]));
+          EXPECT_NEAR(got[i], difference, 1e-8) << to_string(function) << " " << i;
+          sum += got[i];
+        }
+        EXPECT_NEAR(sum, 0, 1e-14 * columns);  // a constant added to a row of x changes nothing
+      }
+    }
+  }
+}
+
+// The bits of a row depend neither on the rows beside it nor on the layout of a matrix.
+TYPED_TEST(Backward, Reproducible) {
+  using X = typename TypeParam::x_value;
+  using Exec = typename TypeParam::exec;
+  constexpr std::size_t count = 33;
+  for (const std::size_t columns : {5, 33, 300, 5001, 20001})
+    for (const auto function : backward_functions) {
+      const auto sample = backward_sample<X>(function, count, columns);
+      const auto results_of = [&]<class L>(L, std::size_t first, std::size_t rows,
+                                           std::size_t offset) {
+        const Extents extents{rows, columns};
+        Field<X, Exec> y(place<L>(extents, offset)), dy(place<L>(extents, offset)),
+            dx(place<L>(extents));
+        const auto part = [&](const auto& values) {
+          const auto begin = values.begin() + static_cast<std::ptrdiff_t>(first * columns);
+          return std::vector(begin, begin + static_cast<std::ptrdiff_t>(rows * columns));
+        };
+        y.assign(part(sample.y.values));
+        dy.assign(part(sample.dy.values));
+        call_backward(function, Exec{}, y.template view<L, 2, const X>(),
+                      dy.template view<L, 2, const X>(), dx.template view<L, 2>(),
+                      {.reproducible = true});
+        Exec{}.fence();
+        return dx.read();
+      };
+      const std::vector<X> all = results_of(Right{}, 0, count, 0);
+      for (const std::size_t row : {0, 7, 32}) {
+        const auto begin = all.begin() + static_cast<std::ptrdiff_t>(row * columns);
+        const std::vector<X> alone(begin, begin + static_cast<std::ptrdiff_t>(columns));
+        EXPECT_TRUE(same_bits(alone, results_of(Right{}, row, 1, 1))) << columns << ", row " << row;
+      }
+      EXPECT_TRUE(same_bits(all, results_of(Left{}, 0, count, 0))) << columns << " columns";
+    }
+}
+
+TYPED_TEST(Backward, OneKernelWithoutFences) {
+  using X = typename TypeParam::x_value;
+  using Exec = typename TypeParam::exec;
+  const Kokkos::View<X**, Right, Exec> y("y", 9, 1000), dy("dy", 9, 1000), dx("dx", 9, 1000);
+  const Exec exec;
+  for (const auto function : backward_functions) {
+    call_backward(function, exec, y, dy, dx, {});
+    const Events events = record([&] { call_backward(function, exec, y, dy, dx, {}); });
+    ASSERT_EQ(events.kernels.size(), 1u);
+    EXPECT_NE(
+        events.kernels[0].label.find(std::string("KokkosSoftmax::") + to_string(function) + "["),
+        std::string::npos)
+        << events.kernels[0].label;
+    EXPECT_EQ(events.fences, std::vector<std::string>{});
+    EXPECT_EQ(events.allocations, std::vector<std::string>{});
+  }
+  exec.fence();
+}
+
+TYPED_TEST(Backward, EmptyExtentsWriteNothing) {
+  using X = typename TypeParam::x_value;
+  using Exec = typename TypeParam::exec;
+  const Kokkos::View<X**, Right, Exec> rows("rows", 0, 5), columns("columns", 5, 0);
+  softmax_backward(rows, rows, rows);
+  log_softmax_backward(columns, columns, columns);
+}
+
+TYPED_TEST(Backward, WrongArgumentsThrow) {
+  using X = typename TypeParam::x_value;
+  using Exec = typename TypeParam::exec;
+  const Kokkos::View<X**, Right, Exec> y("y", 9, 10), dy("dy", 9, 10), dx("dx", 9, 10);
+  const Kokkos::View<X**, Right, Exec> wide("wide", 9, 11);
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax_backward:", "(9, 11) of dy", "y (9, 10)"},
+                          [&] { softmax_backward(y, wide, dx); }));
+  EXPECT_TRUE(
+      throws_with({"KokkosSoftmax::log_softmax_backward:", "(9, 11) of dx", "log_y (9, 10)"},
+                  [&] { log_softmax_backward(y, dy, wide); }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax_backward:", "axis = 2", "y has rank 2"},
+                          [&] { softmax_backward(y, dy, dx, {.axis = 2}); }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax_backward:", "scale", "finite"}, [&] {
+    softmax_backward(y, dy, dx, {.scale = std::numeric_limits<double>::infinity()});
+  }));
+  const auto shifted =
+      Kokkos::subview(wide, Kokkos::ALL(), std::make_pair(std::size_t(1), std::size_t(11)));
+  const auto first =
+      Kokkos::subview(wide, Kokkos::ALL(), std::make_pair(std::size_t(0), std::size_t(10)));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::softmax_backward:", "y at", "dx at", "overlap"},
+                          [&] { softmax_backward(first, dy, shifted); }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::log_softmax_backward:", "dy at", "dx at", "overlap"},
+                          [&] { log_softmax_backward(y, first, shifted); }));
+  softmax_backward(y, y, y);
+  Exec{}.fence();
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test
