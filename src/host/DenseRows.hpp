@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_HOST_DENSEROWS_HPP
 
 /// \file
-/// Rows of two to 16 columns that are stored back to back. As many rows as a vector has lanes
+/// Rows of two to 12 columns that are stored back to back. As many rows as a vector has lanes
 /// are loaded in whole vectors and transposed in registers, so that each lane has a row. The
 /// results have the bits of ShortRows, which computes all other short rows.
 
@@ -12,7 +12,7 @@
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
-inline constexpr int max_dense_columns = 16;
+inline constexpr int max_dense_columns = 12;
 /// On other processors than AMD's, where longer rows weren't measured.
 inline constexpr int max_dense_columns_of_others = 8;
 
@@ -171,7 +171,8 @@ class DenseRows {
   /// The sum of the exponentials, in the order by which ShortRows adds them: vector after vector,
   /// then the lanes in a tree.
   KOKKOSSOFTMAX_HOST_FUNCTION static V add_exponentials(const Exp& exp, V (&v)[columns]) {
-    V lane[max_dense_columns] = {};
+    constexpr int lanes = 16;
+    V lane[lanes] = {};
     for (int k = 0; k < columns; ++k) {
       V& sum = lane[k % L::width];
       if constexpr (Op::keeps_exponentials)
@@ -179,7 +180,7 @@ class DenseRows {
       else
         exp.add(sum, v[k]);
     }
-    for (int n = max_dense_columns; n > 1; n /= 2)
+    for (int n = lanes; n > 1; n /= 2)
       for (int i = 0; i < n / 2; ++i) lane[i] = lane[2 * i] + lane[2 * i + 1];
     return lane[0];
   }
@@ -190,13 +191,14 @@ class DenseRows {
 
 /// Whether rows of so many columns are computed by DenseRows: if the vectors can be transposed in
 /// few instructions. A shuffle of two vectors by any indices is one instruction for vectors of 64
-/// bytes, and three for vectors of 32 bytes.
+/// bytes, and three for vectors of 32 bytes. Rows of more than two thirds of a vector of 64 bytes
+/// take less time in PipelinedShortRows.
 template <class L>
 constexpr bool is_dense_number(std::int64_t columns) {
   constexpr std::int64_t bytes = L::width * static_cast<std::int64_t>(sizeof(typename L::T));
-  constexpr std::int64_t most = L::width < 12 ? 12 : L::width;
   if (columns > max_dense_columns_of_others)
-    return bytes >= 64 && columns % 2 == 0 && columns <= most;
+    return bytes >= 64 && columns % 2 == 0 && columns <= max_dense_columns &&
+           (columns > L::width || 3 * columns <= 2 * L::width);
   return columns >= 2 && (bytes >= 64 || (bytes == 32 && columns != 5 && columns != 7));
 }
 

@@ -22,9 +22,11 @@ class PipelinedPanels {
   static constexpr std::int64_t panel_rows = vectors * L::width;
   /// The exponentials that are added up before they are added to the sum with compensation.
   static constexpr std::int64_t block_columns = 16;
-  /// The columns that are prefetched. If their distance is a power of two, all columns share the
-  /// same lines of a cache: with more columns, lines would be driven out before they are used.
-  static constexpr std::int64_t columns_ahead = 6;
+  /// The distance from a column that is read to the one that is prefetched into the second-level
+  /// cache. If the distance of columns in memory is a power of two, all of them share the same
+  /// lines of the first-level cache, which would hold fewer of them.
+  static constexpr std::int64_t columns_ahead = 12;
+  static constexpr int vectors_of_line = sizeof(V) < 64 ? 64 / sizeof(V) : 1;
 
  public:
   explicit PipelinedPanels(const Job& job)
@@ -92,6 +94,9 @@ class PipelinedPanels {
   template <bool writes>
   void compute(std::int64_t r, std::int64_t next) {
     const X* x = m_job.x + next;
+    // Behind the last column, the first columns of the panel after the next one are prefetched.
+    std::int64_t left_ahead = m_job.columns - smaller(columns_ahead, m_job.columns);
+    const X* ahead = x + (m_job.columns - left_ahead) * m_job.x_column_stride;
     auto* y = m_job.y + r - panel_rows;
     T* kept = m_kept;
     T* other = m_kept_of_others;
@@ -108,9 +113,10 @@ class PipelinedPanels {
     for (std::int64_t c = 0; c < m_job.columns;) {
       V sums[vectors] = {};
       for (const std::int64_t end = smaller(c + block_columns, m_job.columns); c < end; ++c) {
+        if (left_ahead-- == 0) ahead = m_job.x + next + panel_rows;
 #pragma GCC unroll 8
         for (int k = 0; k < vectors; ++k) {
-          prefetch_at(x + k * L::width + columns_ahead * m_job.x_column_stride);
+          if (k % vectors_of_line == 0) prefetch_far(ahead + k * L::width, 0);
           // loads before stores: see distance_in_page()
           const V read = L::load(x + k * L::width);
           const V v = L::load(kept + k * L::width);
@@ -125,6 +131,7 @@ class PipelinedPanels {
           }
         }
         x += m_job.x_column_stride;
+        ahead += m_job.x_column_stride;
         y += m_job.y_column_stride;
         kept += panel_rows;
         other += panel_rows;
@@ -172,13 +179,10 @@ std::int64_t pipelined_panels(const Job& job) {
     constexpr std::int64_t line = 64 / sizeof(typename Job::Y);
     const bool in_lines = job.y_column_stride % line == 0 && to_cache_line(job.y) == 0;
     if (!is_amd() || (job.streams && !in_lines)) return 0;
-    constexpr std::int64_t least_columns_of_wide_panels = 17;
-    constexpr std::int64_t most_bytes_of_wide_panels = 131072;
-    // of a panel of one vector
-    const std::int64_t bytes = job.columns * static_cast<std::int64_t>(sizeof(typename L::V));
-    if (job.columns >= least_columns_of_wide_panels && 8 * bytes <= most_bytes_of_wide_panels)
-      return pipelined_panels_of<Op, Values, L, 8>(job);
-    if (4 * bytes <= host_panel_bytes) return pipelined_panels_of<Op, Values, L, 4>(job);
+    constexpr int vectors = 4;
+    const std::int64_t bytes =
+        job.columns * vectors * static_cast<std::int64_t>(sizeof(typename L::V));
+    if (bytes <= host_panel_bytes) return pipelined_panels_of<Op, Values, L, vectors>(job);
   }
   return 0;
 }

@@ -9,6 +9,7 @@
 #include <host/DenseRows.hpp>
 #include <host/Operations.hpp>
 #include <host/OutputStage.hpp>
+#include <host/PipelinedShortRows.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
@@ -189,6 +190,9 @@ Job rows_from(Job job, std::int64_t r) {
 template <class Op, class Job>
 void short_rows(Job job) {
   if (sizeof(typename Job::X) >= 4 && is_amd()) job.streams = false;
+  const std::int64_t pipelined = pipelined_short_rows<Op>(job);
+  if (pipelined == job.rows) return;
+  job = rows_from(job, pipelined);
   const std::int64_t dense = dense_rows<Op>(job);
   if (dense < job.rows) other_short_rows<Op>(rows_from(job, dense));
 }

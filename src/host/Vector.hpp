@@ -79,6 +79,15 @@ struct Lanes {
     return reduce_pairs<width, 1>(v, combine);
   }
 
+  /// The step of reduce_each() that leads to `vectors` vectors in one, given two vectors that hold
+  /// half as many each.
+  template <int vectors, class Combine>
+  KOKKOSSOFTMAX_HOST_FUNCTION static V reduce_two(V a, V b, const Combine& combine) {
+    constexpr int in_16_bytes = 16 / static_cast<int>(sizeof(T));
+    constexpr int group = vectors / 2 >= in_16_bytes ? in_16_bytes : 1;
+    return combine(shuffle<&every_second<group, 0>>(a, b), shuffle<&every_second<group, 1>>(a, b));
+  }
+
   /// Lane i of the result is element index(i) of a, or element index(i) - width of b.
   template <int (*index)(int)>
   KOKKOSSOFTMAX_HOST_FUNCTION static V shuffle(V a, V b) {
