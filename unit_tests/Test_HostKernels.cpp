@@ -79,7 +79,7 @@ class HostKernels : public ::testing::Test {
   using X = typename P::X;
   using Y = typename P::Y;
   using T = typename P::T;
-  using Kernels = Impl::HostKernels<X, Y>;
+  using Kernels = KokkosSoftmax::Impl::HostKernels<X, Y>;
   using RowsJob = HostRowsJob<X, Y, T>;
   using PanelsJob = HostPanelsJob<X, Y, T>;
   static constexpr bool has_half_results = !std::is_same_v<Y, T>;
