@@ -223,6 +223,8 @@ TYPED_TEST(InputsOf, BroadcastAndAlignment) {
       for (const Given& given : {Given{.bias = true, .mask = true}, all_of_them}) {
         const auto inputs = random_inputs<X>(given, broadcast, 33, columns);
         const auto x = with_hidden_values(normal_rows<X>(33, columns), inputs);
+        const auto v = values_of(x, inputs, 1);
+        const Expected expected = expected_of(v, inputs, EmptyRows::nan);
         for (const Function function : all_functions)
           for (const int axis : {0, 1})
             for (const std::size_t offset : {0, 1}) {
@@ -231,8 +233,10 @@ TYPED_TEST(InputsOf, BroadcastAndAlignment) {
                            .options = {.axis = axis},
                            .x_offset = offset,
                            .y_offset = offset};
-              EXPECT_TRUE((TestFixture::template check<Right>(c, x, inputs, given, broadcast)));
-              EXPECT_TRUE((TestFixture::template check<Left>(c, x, inputs, given, broadcast)));
+              EXPECT_TRUE((
+                  TestFixture::template check<Right>(c, x, inputs, given, broadcast, v, expected)));
+              EXPECT_TRUE(
+                  (TestFixture::template check<Left>(c, x, inputs, given, broadcast, v, expected)));
             }
       }
 }

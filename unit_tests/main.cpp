@@ -4,6 +4,7 @@
 #include <Kokkos_Core.hpp>
 #include <charconv>
 #include <iostream>
+#include <limits>
 #include <string_view>
 #include <support/RandomCases.hpp>
 #ifdef __GLIBC__
@@ -16,8 +17,8 @@ namespace {
 /// tests with large tensors is spent on the page faults of memory that was just given back.
 void keep_freed_memory() {
 #ifdef __GLIBC__
-  mallopt(M_MMAP_THRESHOLD, 32 << 20);  // the largest one that is accepted
-  mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 #endif
 }
 
