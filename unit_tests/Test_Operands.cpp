@@ -11,6 +11,7 @@
 #include <initializer_list>
 #include <limits>
 #include <support/Algorithms.hpp>
+#include <support/Inputs.hpp>
 #include <support/Recorder.hpp>
 #include <support/Throws.hpp>
 
@@ -28,34 +29,6 @@ void call_with(Function function, const Exec& exec, const X& x, const Y& y, cons
     softmax(exec, x, y, options, operands);
   else
     log_softmax(exec, x, y, options, operands);
-}
-
-/// The maximum of each row of v: +inf if an entry is +inf, or else NaN if an entry is NaN.
-template <class T>
-std::vector<T> true_max(const Rows<T>& rows, double scale) {
-  constexpr T inf = std::numeric_limits<T>::infinity();
-  std::vector<T> result;
-  for (std::size_t row = 0; row < rows.count; ++row) {
-    T max = -inf;
-    bool has_nan = false;
-    for (std::size_t column = 0; column < rows.columns; ++column) {
-      const T x = rows.values[row * rows.columns + column];
-      // the scale 0 is the limit from above
-      const T v = scale == 0 && std::isinf(x) ? x : static_cast<T>(scale) * x;
-      has_nan = has_nan || std::isnan(v);
-      max = std::max(max, std::isnan(v) ? -inf : v);
-    }
-    result.push_back(has_nan && max < inf ? std::numeric_limits<T>::quiet_NaN() : max);
-  }
-  return result;
-}
-
-/// What lse is in place of the logsumexp of a row: NaN in place of +inf.
-Expected beside_y(Expected expected) {
-  for (long double& lse : expected.logsumexp)
-    if (lse == std::numeric_limits<long double>::infinity())
-      lse = std::numeric_limits<long double>::quiet_NaN();
-  return expected;
 }
 
 template <class C>
@@ -150,7 +123,7 @@ TYPED_TEST(BesideY, EveryAlgorithm) {
   std::vector<Algorithm> algorithms(std::begin(all_algorithms), std::end(all_algorithms));
   algorithms.push_back(Algorithm::automatic);
   for (const std::size_t columns : {1, 7, 16, 33, 300, 1025, 5001, 40003})
-    for (const std::size_t count : {1, 70}) {
+    for (const std::size_t count : {1, columns > 10000 ? 9 : 70}) {
       const auto& sample = normal_sample<typename TypeParam::x_value>(count, columns);
       for (const Function function : functions)
         for (const int axis : {0, 1})

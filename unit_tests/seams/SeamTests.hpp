@@ -30,12 +30,21 @@ struct SeamConfig : Config<Exec, X> {
   using With = With_;
 };
 
-/// float on GPUs; there double would take half a minute more to compile.
+#ifdef KOKKOS_ENABLE_SERIAL
+inline constexpr bool has_serial_beside =
+    !std::is_same_v<Kokkos::Serial, Kokkos::DefaultHostExecutionSpace>;
+#else
+inline constexpr bool has_serial_beside = false;
+#endif
+
+/// float on GPUs; there double would take half a minute more to compile. Two spaces of hosts share
+/// the types, because their kernels are instances of the same templates.
 template <class Exec, class With>
-using SeamConfigsOf =
-    std::conditional_t<is_host_space<Exec>,
-                       TypeList<SeamConfig<Exec, double, With>, SeamConfig<Exec, float, With>>,
-                       TypeList<SeamConfig<Exec, float, With>>>;
+using SeamConfigsOf = std::conditional_t<
+    !is_host_space<Exec> || !std::is_same_v<Exec, Kokkos::DefaultHostExecutionSpace>,
+    TypeList<SeamConfig<Exec, float, With>>,
+    std::conditional_t<has_serial_beside, TypeList<SeamConfig<Exec, double, With>>,
+                       TypeList<SeamConfig<Exec, double, With>, SeamConfig<Exec, float, With>>>>;
 template <class With, class... Exec>
 auto seam_configs(TypeList<Exec...>) {
   return typename Concatenated<SeamConfigsOf<Exec, With>...>::type{};

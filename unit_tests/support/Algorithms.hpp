@@ -95,11 +95,27 @@ void expect_served_in_place(const Case& c, const Rows<typename C::value>& rows,
   }
 }
 
-/// Checks each algorithm with each function and each axis.
+/// Whether an algorithm holds the rows of all functions in the registers or the scratch memory of a
+/// team, or of the teams of a group. Then it refuses rows of 10^7 columns everywhere.
+constexpr bool holds_rows(Algorithm algorithm) {
+  switch (algorithm) {
+    case Algorithm::packed:
+    case Algorithm::subgroup:
+    case Algorithm::fused_registers:
+    case Algorithm::split:
+    case Algorithm::cluster:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Checks each algorithm that isn't left out with each function and each axis.
 template <class C>
 void expect_algorithms_right(const Rows<typename C::value>& rows, const Expected& expected,
-                             Options options) {
-  for (const Algorithm algorithm : all_algorithms)
+                             Options options, bool (*is_left_out)(Algorithm) = nullptr) {
+  for (const Algorithm algorithm : all_algorithms) {
+    if (is_left_out != nullptr && is_left_out(algorithm)) continue;
     for (const Function function : all_functions)
       for (const int axis : {0, 1}) {
         options.algorithm = algorithm;
@@ -113,6 +129,7 @@ void expect_algorithms_right(const Rows<typename C::value>& rows, const Expected
                               << " columns";
         }
       }
+  }
 }
 
 }  // namespace KokkosSoftmax::Test

@@ -64,7 +64,7 @@ class Field {
 
   explicit Field(Placement placement)
       : m_placement(std::move(placement)),
-        m_addresses(m_placement.addresses()),
+        m_addresses(m_placement.is_right() ? std::vector<std::size_t>{} : m_placement.addresses()),
         m_image(2 * guard + m_placement.offset + m_placement.span()),
         m_memory(m_image.size() * sizeof(T)) {
     access(std::vector<T>{}, poison<T>);
@@ -80,10 +80,11 @@ class Field {
   template <class Value = T>
   std::vector<Value> read() const {
     const std::vector<T> image = read_image();
-    std::vector<Value> values;
-    values.reserve(m_addresses.size());
-    for (const std::size_t address : m_addresses)
-      values.push_back(static_cast<Value>(image[begin() + address]));
+    std::vector<Value> values(product(m_placement.extents));
+    const T* const first = image.data() + begin();
+    for_each(values.size(), [&](std::size_t i, std::size_t address) {
+      values[i] = static_cast<Value>(first[address]);
+    });
     return values;
   }
 
@@ -93,8 +94,10 @@ class Field {
   /// Whether all bits beside the elements are as assigned.
   bool gaps_are_unchanged() const {
     std::vector<T> image = read_image();
-    for (const std::size_t address : m_addresses)
-      image[begin() + address] = m_image[begin() + address];
+    T* const first = image.data() + begin();
+    const T* const assigned = m_image.data() + begin();
+    for_each(product(m_placement.extents),
+             [&](std::size_t, std::size_t address) { first[address] = assigned[address]; });
     return same_bits(image, m_image);
   }
 
@@ -115,11 +118,23 @@ class Field {
 
   std::size_t begin() const { return guard + m_placement.offset; }
 
+  /// Calls body(i, address) for the first `count` elements.
+  template <class Body>
+  void for_each(std::size_t count, const Body& body) const {
+    if (m_placement.is_right()) {
+      for (std::size_t i = 0; i < count; ++i) body(i, i);
+    } else {
+      for (std::size_t i = 0; i < count; ++i) body(i, m_addresses[i]);
+    }
+  }
+
   template <class Value>
   void access(const std::vector<Value>& values, T elsewhere) {
     m_image.assign(m_image.size(), elsewhere);
-    for (std::size_t i = 0; i < values.size(); ++i)
-      m_image[begin() + m_addresses[i]] = static_cast<T>(values[i]);
+    T* const first = m_image.data() + begin();
+    for_each(values.size(), [&](std::size_t i, std::size_t address) {
+      first[address] = static_cast<T>(values[i]);
+    });
     m_memory.assign(m_image.data());
   }
 
@@ -130,8 +145,8 @@ class Field {
   }
 
   Placement m_placement;
-  std::vector<std::size_t> m_addresses;
-  std::vector<T> m_image;  // the contents of the memory after the last assignment
+  std::vector<std::size_t> m_addresses;  // empty if element i is at i
+  std::vector<T> m_image;                // the contents of the memory after the last assignment
   Memory<Device> m_memory;
 };
 

@@ -30,6 +30,8 @@ std::size_t Placement::span() const {
   return last + 1;
 }
 
+bool Placement::is_right() const { return strides == place_right(extents).strides; }
+
 std::vector<std::size_t> Placement::addresses() const {
   std::vector<std::size_t> addresses;
   if (product(extents) == 0) return addresses;

@@ -21,6 +21,8 @@ struct Placement {
 
   /// The distance from the first element to the end of the last one, in elements.
   std::size_t span() const;
+  /// Whether the elements follow one another, with the last axis fastest.
+  bool is_right() const;
   /// The distance of each element from the first one, in elements, with the last axis fastest.
   std::vector<std::size_t> addresses() const;
 };
