@@ -35,7 +35,8 @@ struct BackwardArgs : RowArgs<V> {
         dy_column_stride(problem_.dy.column_stride) {
     for (int d = 0; d < max_outer_rank; ++d) dy_outer_stride[d] = problem_.dy.outer_stride[d];
     this->scale = static_cast<typename V::Compute>(options.scale);
-    this->padding = is_log() ? -Kokkos::Experimental::infinity_v<X> : X(0);
+    using T = typename V::Compute;
+    this->padding = static_cast<X>(is_log() ? -Kokkos::Experimental::infinity_v<T> : T(0));
   }
 
   /// Whether y is the logarithm of p.

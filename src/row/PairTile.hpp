@@ -40,8 +40,9 @@ class PairTile : public TileSlots<Source_, items, width, threads, access, stride
     if constexpr (access == AccessMode::peeled_vectors) {
       const std::int64_t column = Slots::edge_column(row, first, thread_id);
       if (column >= 0)
-        m_edge = source.pair(static_cast<T>(row.x[column]),
-                             static_cast<T>(row.source_row.dy[column * row.source_row.stride]));
+        m_edge = source.pair(
+            static_cast<T>(row.x[column]),
+            static_cast<T>(row.source_row.dy[row.numbers(column) * row.source_row.stride]));
     }
   }
 
@@ -89,8 +90,8 @@ class PairTile : public TileSlots<Source_, items, width, threads, access, stride
                                                       std::int64_t first, int thread_id,
                                                       Raw (&chunk)[items]) {
     const int left = Slots::chunks_left(row, first, thread_id);
-    const std::int64_t stride = row.source_row.stride;
-    const X* const p = row.source_row.dy + (row.head + (first + thread_id) * width) * stride;
+    const std::int64_t stride = row.source_row.stride * row.numbers.step;
+    const X* const p = row.source_row.dy + row.column(first + thread_id, 0) * row.source_row.stride;
     if (has_whole_chunks(p, stride)) {
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int i = 0; i < items; ++i) {
