@@ -136,12 +136,13 @@ class BackwardPanel {
         m_dy(job.dy + first_row * job.dy_stride),
         m_dx(job.dx + first_row * job.dx_stride),
         m_rows(smaller(rows, job.rows - first_row)),
+        m_lanes((m_rows + L::width - 1) / L::width * L::width),
         m_pairs(job.scale) {}
 
   void compute() {
     for (std::int64_t c = 0; c < m_job.columns; c += block)
       add(c, smaller(c + block, m_job.columns));
-    for (std::int64_t i = 0; i < rows; ++i) m_partial[i] = static_cast<T>(m_sum[i]);
+    for (std::int64_t i = 0; i < m_lanes; ++i) m_partial[i] = static_cast<T>(m_sum[i]);
     for (std::int64_t c = m_job.columns - 1; c >= 0; --c) write(c);
   }
 
@@ -150,7 +151,7 @@ class BackwardPanel {
   static constexpr std::int64_t block = 64;
 
   KOKKOSSOFTMAX_HOST_FUNCTION void add(std::int64_t first, std::int64_t last) {
-    for (T& partial : m_partial) partial = T(0);
+    for (std::int64_t i = 0; i < m_lanes; ++i) m_partial[i] = T(0);
     for (std::int64_t c = first; c < last; ++c)
       for_each_vector<L>(
           0, m_rows, [&](std::int64_t r, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
@@ -159,7 +160,7 @@ class BackwardPanel {
                           load(access, m_dy + c * m_job.dy_column_stride, m_job.dy_stride, r));
             L::store(m_partial + r, L::load(m_partial + r) + t);
           });
-    for (std::int64_t i = 0; i < rows; ++i) m_sum[i] += m_partial[i];
+    for (std::int64_t i = 0; i < m_lanes; ++i) m_sum[i] += m_partial[i];
   }
 
   KOKKOSSOFTMAX_HOST_FUNCTION void write(std::int64_t c) const {
@@ -197,6 +198,7 @@ class BackwardPanel {
   const X* m_dy;
   X* m_dx;
   std::int64_t m_rows;
+  std::int64_t m_lanes;  // of whole vectors
   Pairs<L, is_log> m_pairs;
   alignas(64) T m_partial[rows];  // first the sums of a block, then those of all columns
   alignas(64) double m_sum[rows] = {};

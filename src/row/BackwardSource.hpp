@@ -23,6 +23,7 @@ namespace KokkosSoftmax::Impl {
 template <class V>
 struct BackwardArgs : RowArgs<V> {
   using X = typename V::X;
+  using T = typename V::Compute;
   using Problem = BackwardProblem<X>;
 
   const X* dy;
@@ -34,8 +35,7 @@ struct BackwardArgs : RowArgs<V> {
         dy(static_cast<const X*>(problem_.dy.data)),
         dy_column_stride(problem_.dy.column_stride) {
     for (int d = 0; d < max_outer_rank; ++d) dy_outer_stride[d] = problem_.dy.outer_stride[d];
-    this->scale = static_cast<typename V::Compute>(options.scale);
-    using T = typename V::Compute;
+    this->scale = static_cast<T>(options.scale);  // a scale of 0 makes dx 0, see kernel_scale()
     this->padding = static_cast<X>(is_log() ? -Kokkos::Experimental::infinity_v<T> : T(0));
   }
 

@@ -3,14 +3,11 @@
 #define KOKKOSSOFTMAX_TEST_SQUARESUMOP_HPP
 
 #include <op/RowOp.hpp>
+#include <team/PlainSum.hpp>
 
 namespace KokkosSoftmax::Test {
-/// A sum whose terms have no reference.
-template <class T>
-struct PlainSum {
-  T sum = T(0);
-  KOKKOS_FUNCTION void merge(const PlainSum& other) { sum += other.sum; }
-};
+
+using KokkosSoftmax::Impl::PlainSum;
 
 /// v^2; 0 for the slots without an entry
 template <class T>
@@ -44,16 +41,5 @@ struct SquareSumOp {
 };
 
 }  // namespace KokkosSoftmax::Test
-
-template <class T>
-struct KokkosSoftmax::Impl::StateTraits<KokkosSoftmax::Test::PlainSum<T>> {
-  using State = KokkosSoftmax::Test::PlainSum<T>;
-  using Value = T;
-  static constexpr bool has_reference = false;
-  static constexpr bool moves_in_steps = false;
-  KOKKOS_FUNCTION static T reference_of(T) { return 0; }
-  KOKKOS_FUNCTION static T max(const State&) { return 0; }
-  KOKKOS_FUNCTION static State make(T, T sum) { return {sum}; }
-};
 
 #endif
