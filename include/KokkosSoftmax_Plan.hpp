@@ -193,7 +193,7 @@ class Plan {
         Impl::launch_beside_nothing(m_exec, Impl::arrays_beside<X, Y>(beside));
     }
     if (!writes_something()) return;
-    Impl::check_overlap(operation, y_name(), problem);
+    Impl::check_overlap(operation, "x", y_name(), problem);
     Impl::launch<operation>(m_exec, problem, m_options, m_choice);
   }
 
