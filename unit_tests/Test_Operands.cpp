@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <limits>
+#include <random>
 #include <support/Algorithms.hpp>
 #include <support/Inputs.hpp>
 #include <support/Recorder.hpp>
@@ -179,6 +180,25 @@ TYPED_TEST(BesideY, SpecialRows) {
         TestFixture::template expect_right<Right, Right, 2>(c, rows,
                                                             reference(rows, scale, empty_rows));
       }
+}
+
+// Short rows that are computed in groups, with NaN and infinities at any place.
+TYPED_TEST(BesideY, SpecialEntriesInShortRows) {
+  using T = typename TypeParam::value;
+  constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  constexpr T entries[] = {inf, nan, -inf, 1, 2, 3};
+  constexpr std::size_t count = 80;
+  std::minstd_rand random(1);
+  for (const std::size_t columns : {1, 2, 3, 4, 5, 7, 8, 11, 16, 17, 33}) {
+    Rows<T> rows{.count = count, .columns = columns, .values = std::vector<T>(count * columns)};
+    for (T& value : rows.values) value = entries[random() % std::size(entries)];
+    const Expected expected = reference(rows);
+    for (const Function function : functions) {
+      const Case c{.function = function, .extents = {count, columns}, .options = {.axis = 1}};
+      TestFixture::template expect_right<Right, Right, 2>(c, rows, expected,
+                                                          {TestFixture::lse_and_max});
+    }
+  }
 }
 
 TYPED_TEST(BesideY, RowsWithoutEntries) {

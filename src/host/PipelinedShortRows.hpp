@@ -184,7 +184,8 @@ class PipelinedShortRows {
   KOKKOSSOFTMAX_HOST_FUNCTION static Reduced run_vectors(const Step& step) {
     if constexpr (count == 1) {
       Reduced r{};
-      if constexpr (reads) r.max = step.load(step.x_read, first);
+      if constexpr (reads)  // NaN is no maximum, and larger() returns the second number then
+        r.max = larger(step.load(step.x_read, first), L::splat(-NumberTraits<T>::infinity));
       if constexpr (writes) write<first>(step);
       if constexpr (adds) r.sum = add<first>(step);
       return r;
