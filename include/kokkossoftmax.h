@@ -276,8 +276,8 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_apply_with(int operation, int space, void
 /// Masked entries and special values are described in docs/backward.md. The call does not fence: dx
 /// is complete when the work on `stream` is done.
 ///
-/// \param operation  KOKKOSSOFTMAX_SOFTMAX or KOKKOSSOFTMAX_LOG_SOFTMAX: the operation whose output y
-///                   is. Messages call the y of log_softmax log_y
+/// \param operation  the operation whose output y is: KOKKOSSOFTMAX_SOFTMAX or
+///                   KOKKOSSOFTMAX_LOG_SOFTMAX. Messages call the y of log_softmax log_y
 /// \param space      kokkossoftmax_space; y, dy and dx must be in memory that it can access
 /// \param stream     as for kokkossoftmax_apply()
 /// \param y          the output of the operation, of rank 1 to KOKKOSSOFTMAX_MAX_RANK and of type
