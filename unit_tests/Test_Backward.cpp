@@ -201,7 +201,8 @@ TYPED_TEST(Backward, MaskedEntries) {
     }
 }
 
-// An infinite dy makes dx NaN in its entry and infinite in the others, except in masked ones.
+// An infinite dy makes dx NaN in its entry and infinite in the others, except in masked ones. With
+// the scale 0, it makes dx NaN in all of them.
 TYPED_TEST(Backward, InfiniteEntries) {
   using X = typename TypeParam::x_value;
   using T = typename TypeParam::value;
@@ -224,7 +225,7 @@ TYPED_TEST(Backward, InfiniteEntries) {
       dy(2, 5) = -infinity;
       y(3, 4) = nan;
       for (const int axis : {0, 1})
-        for (const double scale : {1.0, -0.5}) {
+        for (const double scale : {1.0, -0.5, 0.0}) {
           const BackwardCase c{.function = function,
                                .extents = axis == 1 ? Extents{5, columns} : Extents{columns, 5},
                                .options = {.axis = axis, .scale = scale}};

@@ -289,7 +289,10 @@ TYPED_TEST(BackwardPlans, RefusesWhatTheFunctionRefuses) {
   EXPECT_TRUE(refuses(dy, narrow, {}, "the extents (6, 7) of dx"));
   EXPECT_TRUE(refuses(dy, TestFixture::matrix(memory, 8), {}, "y at"));
   EXPECT_TRUE(refuses(dy, TestFixture::matrix(memory, 208), {}, "dy at"));
-  EXPECT_TRUE(refuses(dy, dx, {.algorithm = Algorithm::packed}, "packed"));
+  for (const auto algorithm : {Algorithm::packed, Algorithm::fused_scratch, Algorithm::split})
+    EXPECT_TRUE(
+        refuses(dy, dx, {.algorithm = algorithm},
+                "algorithm = " + std::string(to_string(algorithm)) + " can't serve 6 rows"));
   Exec{}.fence();
   EXPECT_TRUE(memory.is_unchanged());
 }
