@@ -3,6 +3,7 @@
 // A plan of a backward pass computes the same result as the backward pass at each execution, and
 // refuses Views of a shape other than that for which it was made.
 
+#include <algorithm>
 #include <limits>
 #include <support/Backward.hpp>
 #include <support/Instances.hpp>
@@ -36,16 +37,19 @@ std::ostream& operator<<(std::ostream& out, const BackwardPlanCase& c) {
              << ", offset " << c.offset;
 }
 
-/// The arrays of a call and the result that is expected.
+/// The arrays of a call and the result that is expected. `reversed`: with other values, those of
+/// the rows from the last entry of the last row to the first one.
 template <class X, class T, class Exec>
 struct BackwardArrays {
-  explicit BackwardArrays(const BackwardPlanCase& c)
+  explicit BackwardArrays(const BackwardPlanCase& c, bool reversed = false)
       : y(place<Right>(c.extents, c.offset)),
         dy(place<Right>(c.extents, c.offset)),
         dx(place<Right>(c.extents, c.offset)) {
     const std::size_t columns = c.extents[axis_index(c.extents, c.options.axis)];
     const std::size_t count = columns == 0 ? 0 : product(c.extents) / columns;
-    const auto sample = backward_sample<X>(c.function, count, columns);
+    auto sample = backward_sample<X>(c.function, count, columns);
+    for (auto* const values : {&sample.y.values, &sample.dy.values})
+      if (reversed) std::reverse(values->begin(), values->end());
     y.assign(rows_to_tensor(sample.y.values, c.extents, c.options.axis));
     dy.assign(rows_to_tensor(sample.dy.values, c.extents, c.options.axis));
     expected = reference_backward(c.function, sample.y, sample.dy, c.options.scale);
@@ -113,16 +117,19 @@ TYPED_TEST_SUITE(BackwardPlans, BackwardConfigs, ConfigName);
 
 TYPED_TEST(BackwardPlans, BitsOfTheFunction) {
   TestFixture::for_each_case([](const BackwardPlanCase& c) {
-    const typename TestFixture::Arrays arrays(c), others(c), of_function(c);
-    of_function.call(c);
+    const typename TestFixture::Arrays arrays(c), others(c, true);
     const auto plan = arrays.plan(c);
-    others.execute(plan);
-    arrays.execute(plan);
-    typename TypeParam::exec{}.fence();
-    EXPECT_TRUE(arrays.is_right(c));
-    EXPECT_TRUE(same_bits(arrays.dx.read(), of_function.dx.read())) << c;
-    EXPECT_TRUE(same_bits(others.dx.read(), of_function.dx.read())) << c;
-    EXPECT_TRUE(arrays.y.is_unchanged() && arrays.dy.is_unchanged()) << c;
+    const auto check = [&](const auto& executed, bool reversed) {
+      const typename TestFixture::Arrays of_function(c, reversed);
+      of_function.call(c);
+      executed.execute(plan);
+      typename TypeParam::exec{}.fence();
+      EXPECT_TRUE(executed.is_right(c));
+      EXPECT_TRUE(same_bits(executed.dx.read(), of_function.dx.read())) << c;
+      EXPECT_TRUE(executed.y.is_unchanged() && executed.dy.is_unchanged()) << c;
+    };
+    check(others, true);
+    check(arrays, false);
     EXPECT_NE(plan.describe().find(std::string("KokkosSoftmax::") + to_string(c.function) + " of "),
               std::string::npos)
         << plan.describe();
