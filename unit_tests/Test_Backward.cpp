@@ -67,7 +67,7 @@ class Backward : public ::testing::Test {
   }
 };
 
-TYPED_TEST_SUITE(Backward, BackwardConfigs, ConfigName);
+TYPED_TEST_SUITE(Backward, SameTypeConfigs, ConfigName);
 
 struct MatrixOf {
   std::size_t count, columns;

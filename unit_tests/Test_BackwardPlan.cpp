@@ -113,7 +113,7 @@ class BackwardPlans : public ::testing::Test {
                   Kokkos::LayoutStride(extents[0], strides[0], extents[1], strides[1]));
   }
 };
-TYPED_TEST_SUITE(BackwardPlans, BackwardConfigs, ConfigName);
+TYPED_TEST_SUITE(BackwardPlans, SameTypeConfigs, ConfigName);
 
 TYPED_TEST(BackwardPlans, BitsOfTheFunction) {
   TestFixture::for_each_case([](const BackwardPlanCase& c) {
