@@ -4,7 +4,7 @@
 
 /// \file
 /// Includes the whole C++ interface: softmax, log_softmax and logsumexp along an axis of a View,
-/// plans of these functions, the backward passes, the state and the reducer that compute a
+/// the backward passes, plans of all of these, the state and the reducer that compute a
 /// log-sum-exp inside any Kokkos reduction, and the version.
 
 /// \namespace KokkosSoftmax
@@ -12,6 +12,7 @@
 /// \ref operands, \ref in_a_kernel.
 
 #include <KokkosSoftmax_Backward.hpp>
+#include <KokkosSoftmax_BackwardPlan.hpp>
 #include <KokkosSoftmax_LogSumExp.hpp>
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Operands.hpp>

@@ -26,7 +26,7 @@ namespace KokkosSoftmax {
 /// The entries that a call of softmax masked, or that had x = -inf, have y = 0. An entry with y = 0
 /// has dx = 0 and counts for nothing, whatever dy is, also if it is NaN. So masks needn't be given
 /// again, and rows that EmptyRows::zero made 0 have dx = 0. Another NaN in a row of y or dy makes
-/// the other entries of the row NaN. The error bounds are in docs/semantics.md.
+/// the other entries of the row NaN. The error bounds are in docs/backward.md.
 ///
 /// The call only enqueues work on exec. It does not fence and uses no other instance. Nothing is
 /// allocated, except one workspace per stream, the first time that rows are split over teams.
@@ -62,10 +62,9 @@ requires(!Kokkos::is_view_v<Exec>) void softmax_backward(const Exec& exec, const
 /// \param options  as for softmax_backward with an instance
 /// \throws std::invalid_argument  as softmax_backward with an instance
 template <class Y, class DY, class DX>
-requires(Kokkos::is_view_v<Y>) void softmax_backward(const Y& y, const DY& dy, const DX& dx,
-                                                     const Options& options = {}) {
-  KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_VIEWS("softmax_backward", "y", DY, DX);
-  if constexpr (Impl::are_views<DY, DX>)
+void softmax_backward(const Y& y, const DY& dy, const DX& dx, const Options& options = {}) {
+  KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_VIEWS("softmax_backward", Y, "y", DY, DX);
+  if constexpr (Impl::are_views<Y, DY, DX>)
     softmax_backward(typename DX::execution_space{}, y, dy, dx, options);
 }
 
@@ -105,11 +104,10 @@ requires(!Kokkos::is_view_v<Exec>) void log_softmax_backward(const Exec& exec, c
 /// \param options  as for log_softmax_backward with an instance
 /// \throws std::invalid_argument  as log_softmax_backward with an instance
 template <class LogY, class DY, class DX>
-requires(Kokkos::is_view_v<LogY>) void log_softmax_backward(const LogY& log_y, const DY& dy,
-                                                            const DX& dx,
-                                                            const Options& options = {}) {
-  KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_VIEWS("log_softmax_backward", "log_y", DY, DX);
-  if constexpr (Impl::are_views<DY, DX>)
+void log_softmax_backward(const LogY& log_y, const DY& dy, const DX& dx,
+                          const Options& options = {}) {
+  KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_VIEWS("log_softmax_backward", LogY, "log_y", DY, DX);
+  if constexpr (Impl::are_views<LogY, DY, DX>)
     log_softmax_backward(typename DX::execution_space{}, log_y, dy, dx, options);
 }
 

@@ -5,6 +5,7 @@
 #include <KokkosSoftmax_Operands.hpp>
 #include <KokkosSoftmax_Options.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
+#include <impl/KokkosSoftmax_PlanDescription.hpp>
 #include <impl/KokkosSoftmax_ViewShape.hpp>
 
 /// \file
@@ -225,14 +226,10 @@ class Plan {
 
   template <Impl::Operation operation>
   std::string describe_as() const {
-    std::ostringstream text;
-    text << "KokkosSoftmax::" << to_string(operation) << " of " << m_problem.rows << " rows of "
-         << m_problem.columns << " columns of " << Values::name << " on " << Exec::name() << ": ";
+    std::string schedule;
     if (writes_something())
-      text << Impl::describe<operation, Exec, Values>(m_choice, Impl::have_inputs<Beside>);
-    else
-      text << "nothing to do";
-    return text.str();
+      schedule = Impl::describe<operation, Exec, Values>(m_choice, Impl::have_inputs<Beside>);
+    return Impl::plan_description<Exec, Values>(operation, m_problem, schedule);
   }
 
   static constexpr const char* y_name() { return one_value_per_row ? "lse" : "y"; }

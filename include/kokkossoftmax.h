@@ -26,9 +26,9 @@
 #include <stdint.h>
 
 /// \defgroup c_interface C interface
-/// softmax, log_softmax and logsumexp of arrays, for callers without Kokkos. The conventions that
-/// all functions share are described in kokkossoftmax.h. Examples in C, Fortran and Python are in
-/// docs/c_interface.md.
+/// softmax, log_softmax and logsumexp of arrays, and backward passes, for callers without Kokkos.
+/// The conventions that all functions share are described in kokkossoftmax.h. Examples in C,
+/// Fortran and Python are in docs/c_interface.md.
 /// \{
 
 #ifdef __cplusplus
@@ -113,9 +113,9 @@ typedef struct kokkossoftmax_tensor {
   const int64_t* strides;
 } kokkossoftmax_tensor;
 
-/// The options of kokkossoftmax_apply(). Call kokkossoftmax_options_init() first, then set members
-/// by name. Later versions of the library can append members with the default 0. The library uses
-/// `size` to find out which members the caller's header has.
+/// The options of a call. Call kokkossoftmax_options_init() first, then set members by name. Later
+/// versions of the library can append members with the default 0. The library uses `size` to find
+/// out which members the caller's header has.
 typedef struct kokkossoftmax_options {
   size_t size;       ///< bytes of this struct in the caller's header; kokkossoftmax_options_init()
                      ///< sets it
@@ -266,6 +266,34 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_apply_with(int operation, int space, void
                                                   const kokkossoftmax_tensor* y,
                                                   const kokkossoftmax_options* options,
                                                   const kokkossoftmax_operands* operands);
+
+/// Enqueues the backward pass of softmax or log_softmax along an axis: from the derivative dy of a
+/// loss by the output y, the derivative dx by the input x.
+/// \code
+///   softmax:      dx_j = scale * y_j * (dy_j - sum_k y_k * dy_k)
+///   log_softmax:  dx_j = scale * (dy_j - exp(y_j) * sum_k dy_k)
+/// \endcode
+/// Masked entries and special values are described in docs/backward.md. The call does not fence: dx
+/// is complete when the work on `stream` is done.
+///
+/// \param operation  the operation whose output y is: KOKKOSSOFTMAX_SOFTMAX or
+///                   KOKKOSSOFTMAX_LOG_SOFTMAX. Messages call the y of log_softmax log_y
+/// \param space      kokkossoftmax_space; y, dy and dx must be in memory that it can access
+/// \param stream     as for kokkossoftmax_apply()
+/// \param y          the output of the operation, of rank 1 to KOKKOSSOFTMAX_MAX_RANK and of type
+///                   FLOAT, DOUBLE, HALF or BFLOAT16
+/// \param dy         the derivative of the loss by y, with the extents and the type of y
+/// \param dx         the result, with the extents and the type of y. It can be y or dy itself (same
+///                   data, same strides), and must not overlap them in any other way
+/// \param options    as for kokkossoftmax_apply(), with the axis and the scale of the operation;
+///                   `empty_rows` has no effect
+/// \return kokkossoftmax_status. If it is not 0, nothing was enqueued. After KOKKOSSOFTMAX_FAILURE,
+///         however, the data of dx are undefined
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_backward(int operation, int space, void* stream,
+                                                const kokkossoftmax_tensor* y,
+                                                const kokkossoftmax_tensor* dy,
+                                                const kokkossoftmax_tensor* dx,
+                                                const kokkossoftmax_options* options);
 
 /// Waits until all work that was enqueued with this space and stream is done.
 ///

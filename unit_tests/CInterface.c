@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tests kokkossoftmax.h from C99, in a process that does not use Kokkos itself: softmax and
-// logsumexp on the host, and all functions before the initialization and after the finalization.
+// Tests kokkossoftmax.h from C99, in a process that does not use Kokkos itself: softmax, its
+// backward pass and logsumexp on the host, and all functions before the initialization and after
+// the finalization.
 
 #include <kokkossoftmax.h>
 #include <math.h>
@@ -22,6 +23,8 @@ static void expect(int condition, const char* what) {
 static double x[ROWS][COLUMNS];
 static double y[ROWS][COLUMNS];
 static double lse[ROWS];
+static double dy[ROWS][COLUMNS];
+static double dx[ROWS][COLUMNS];
 static const int64_t extents[2] = {ROWS, COLUMNS};
 
 static int apply(int operation, const kokkossoftmax_options* options) {
@@ -32,6 +35,26 @@ static int apply(int operation, const kokkossoftmax_options* options) {
   int status = kokkossoftmax_apply(operation, KOKKOSSOFTMAX_HOST, NULL, &tx, output, options);
   if (status == KOKKOSSOFTMAX_SUCCESS) status = kokkossoftmax_fence(KOKKOSSOFTMAX_HOST, NULL);
   return status;
+}
+
+/// From the y of the last call of softmax.
+static int apply_backward(const kokkossoftmax_options* options) {
+  const kokkossoftmax_tensor ty = {y, KOKKOSSOFTMAX_DOUBLE, 2, extents, NULL};
+  const kokkossoftmax_tensor tdy = {dy, KOKKOSSOFTMAX_DOUBLE, 2, extents, NULL};
+  const kokkossoftmax_tensor tdx = {dx, KOKKOSSOFTMAX_DOUBLE, 2, extents, NULL};
+  int status = kokkossoftmax_backward(KOKKOSSOFTMAX_SOFTMAX, KOKKOSSOFTMAX_HOST, NULL, &ty, &tdy,
+                                      &tdx, options);
+  if (status == KOKKOSSOFTMAX_SUCCESS) status = kokkossoftmax_fence(KOKKOSSOFTMAX_HOST, NULL);
+  return status;
+}
+
+static void expect_right_backward(double scale) {
+  for (int i = 0; i < ROWS; ++i) {
+    long double sum = 0;
+    for (int j = 0; j < COLUMNS; ++j) sum += (long double)y[i][j] * dy[i][j];
+    for (int j = 0; j < COLUMNS; ++j)
+      expect(fabsl(dx[i][j] - scale * y[i][j] * (dy[i][j] - sum)) <= 1e-14L, "softmax_backward");
+  }
 }
 
 static void expect_right_values(double scale) {
@@ -51,6 +74,7 @@ static void before_initialization(void) {
   expect(kokkossoftmax_is_initialized() == 0, "not initialized yet");
   expect(apply(KOKKOSSOFTMAX_SOFTMAX, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "status before");
   expect(strstr(kokkossoftmax_last_error(), "call kokkossoftmax_initialize()") != NULL, "message");
+  expect(apply_backward(NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "backward before");
   expect(kokkossoftmax_finalize() == KOKKOSSOFTMAX_NOT_INITIALIZED, "finalize before");
 }
 
@@ -66,6 +90,10 @@ static void calls(void) {
   expect(apply(KOKKOSSOFTMAX_SOFTMAX, &options) == KOKKOSSOFTMAX_SUCCESS, "softmax's status");
   expect(apply(KOKKOSSOFTMAX_LOGSUMEXP, &options) == KOKKOSSOFTMAX_SUCCESS, "logsumexp's status");
   expect_right_values(options.scale);
+  for (int i = 0; i < ROWS; ++i)
+    for (int j = 0; j < COLUMNS; ++j) dy[i][j] = ((5 * i + 3 * j) % 17 - 8) / 4.0;
+  expect(apply_backward(&options) == KOKKOSSOFTMAX_SUCCESS, "softmax_backward's status");
+  expect_right_backward(options.scale);
   kokkossoftmax_options unset;
   memset(&unset, 0, sizeof(unset));
   unset.scale = 1;
@@ -88,6 +116,7 @@ int main(void) {
   expect(kokkossoftmax_finalize() == KOKKOSSOFTMAX_SUCCESS, "finalize again");
   expect(kokkossoftmax_is_initialized() == 0, "finalized");
   expect(apply(KOKKOSSOFTMAX_SOFTMAX, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "status after");
+  expect(apply_backward(NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "backward after");
   expect(kokkossoftmax_initialize() == KOKKOSSOFTMAX_NOT_INITIALIZED, "only once in a process");
   if (failures == 0) printf("passed\n");
   return failures == 0 ? 0 : 1;

@@ -52,6 +52,10 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
       .execute(x, lse, Operands{.causal = KokkosSoftmax::Causal{.offset = 1}});
   KokkosSoftmax::softmax(Exec{}, half, half, options, Operands{.bias = half});
   KokkosSoftmax::softmax(Exec{}, half, half, options, Operands{.bias = View<float*>("bias", 1)});
+  KokkosSoftmax::softmax_backward(Exec{}, View<const double**>(y), x, x);
+  KokkosSoftmax::log_softmax_backward(y, View<const double**>(x), x, options);
+  KokkosSoftmax::plan_softmax_backward(Exec{}, y, x, x, options).execute(y, x, x);
+  KokkosSoftmax::plan_log_softmax_backward(half, half, half).execute(half, half, half);
 #ifdef KOKKOSSOFTMAX_TEST_WRONG_CALLS
   KokkosSoftmax::softmax(Exec{}, View<int**>("x", 1, 1), y);
   KokkosSoftmax::softmax(Exec{}, x, View<float**>("y", 1, 1));
@@ -91,6 +95,24 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::logsumexp(Exec{}, x, lse, options, Operands{.lse = lse, .mask = mask});
   KokkosSoftmax::plan_logsumexp(Exec{}, x, lse, options, Operands{.max = lse});
   KokkosSoftmax::plan_softmax(Exec{}, x, y, options, Operands{.mask = View<double*>("mask", 1)});
+  KokkosSoftmax::softmax_backward(1.0, y, x, x);
+  KokkosSoftmax::softmax_backward(Exec{}, View<double*****>(), x, x);
+  KokkosSoftmax::log_softmax_backward(Exec{}, View<int**>("y", 1, 1), x, x);
+  KokkosSoftmax::log_softmax_backward(Exec{}, FarView<double**>(), x, x);
+  KokkosSoftmax::softmax_backward(Exec{}, y, lse, x);
+  KokkosSoftmax::softmax_backward(Exec{}, y, View<float**>("dy", 1, 1), x);
+  KokkosSoftmax::log_softmax_backward(Exec{}, y, FarView<double**>(), x);
+  KokkosSoftmax::log_softmax_backward(Exec{}, y, x, View<const double**>(x));
+  KokkosSoftmax::softmax_backward(Exec{}, y, x, FarView<double**>());
+  KokkosSoftmax::softmax_backward(Exec{}, y, 1.0, x);
+  KokkosSoftmax::softmax_backward(Exec{}, y, x);
+  KokkosSoftmax::log_softmax_backward(Exec{}, y, x, {.axis = 0});
+  KokkosSoftmax::log_softmax_backward(y, x.data(), x, options);
+  KokkosSoftmax::softmax_backward(y, x, options);
+  KokkosSoftmax::plan_softmax_backward(Exec{}, y, x, lse);
+  KokkosSoftmax::plan_softmax_backward(y.data(), x, x);
+  KokkosSoftmax::plan_log_softmax_backward(Exec{}, lse, lse, View<float*>("dx", 1));
+  KokkosSoftmax::plan_log_softmax_backward(y, x, options);
 #endif
 }
 

@@ -10,26 +10,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <initializer_list>
 #include <limits>
 #include <string>
-#include <support/Check.hpp>
+#include <support/CInterface.hpp>
 #include <support/Recorder.hpp>
 #include <thread>
 
 namespace KokkosSoftmax::Test {
 namespace {
-
-using Device = Kokkos::DefaultExecutionSpace;
-using Host = Kokkos::DefaultHostExecutionSpace;
-
-template <class Exec>
-constexpr int space_of = std::is_same_v<Exec, Device> ? KOKKOSSOFTMAX_DEVICE : KOKKOSSOFTMAX_HOST;
-
-using DeviceConfigs = TypeList<Config<Device, double>, Config<Device, float>>;
-using HostConfigs = TypeList<Config<Host, double>, Config<Host, float>>;
-using SpaceConfigs = std::conditional_t<std::is_same_v<Device, Host>, DeviceConfigs,
-                                        Concatenated<DeviceConfigs, HostConfigs>::type>;
 
 int operation_of(Function function) {
   switch (function) {
@@ -41,61 +29,6 @@ int operation_of(Function function) {
       return KOKKOSSOFTMAX_LOGSUMEXP;
   }
   throw std::logic_error("no such function");
-}
-
-kokkossoftmax_options c_options(const Options& options) {
-  kokkossoftmax_options c;
-  EXPECT_EQ(kokkossoftmax_options_init(&c), KOKKOSSOFTMAX_SUCCESS);
-  c.axis = options.axis;
-  c.scale = options.scale;
-  c.empty_rows = static_cast<int>(options.empty_rows);
-  c.algorithm = static_cast<int>(options.algorithm);
-  c.reproducible = options.reproducible;
-  return c;
-}
-
-/// The type of elements of T. Bytes are those of a mask.
-template <class T>
-constexpr int type_of = std::is_same_v<T, float>           ? KOKKOSSOFTMAX_FLOAT
-                        : std::is_same_v<T, double>        ? KOKKOSSOFTMAX_DOUBLE
-                        : std::is_same_v<T, unsigned char> ? KOKKOSSOFTMAX_BOOL
-                        : std::is_same_v<T, std::int32_t>  ? KOKKOSSOFTMAX_INT32
-                                                           : KOKKOSSOFTMAX_INT64;
-
-/// A tensor that owns its extents and strides.
-template <class T>
-class Tensor {
- public:
-  Tensor(T* data, const Placement& placement)
-      : m_extents(placement.extents.begin(), placement.extents.end()),
-        m_strides(placement.strides.begin(), placement.strides.end()),
-        c{data, type_of<T>, static_cast<int>(m_extents.size()), m_extents.data(),
-          m_strides.data()} {}
-  Tensor(const Tensor&) = delete;
-  Tensor& operator=(const Tensor&) = delete;
-
- private:
-  std::vector<std::int64_t> m_extents, m_strides;
-
- public:
-  kokkossoftmax_tensor c;
-};
-
-::testing::AssertionResult succeeds(int status) {
-  if (status == KOKKOSSOFTMAX_SUCCESS) return ::testing::AssertionSuccess();
-  return ::testing::AssertionFailure() << "status " << status << ": " << kokkossoftmax_last_error();
-}
-
-::testing::AssertionResult fails_with(int expected_status, std::initializer_list<std::string> parts,
-                                      int status) {
-  if (status != expected_status)
-    return ::testing::AssertionFailure()
-           << "status " << status << " instead of " << expected_status;
-  const std::string message = kokkossoftmax_last_error();
-  for (const auto& part : parts)
-    if (message.find(part) == std::string::npos)
-      return ::testing::AssertionFailure() << "no \"" << part << "\" in: " << message;
-  return ::testing::AssertionSuccess();
 }
 
 template <class C>
@@ -140,7 +73,7 @@ class CInterface : public ::testing::Test {
     }
   };
 };
-TYPED_TEST_SUITE(CInterface, SpaceConfigs::types, ConfigName);
+TYPED_TEST_SUITE(CInterface, OverSpaces<DefaultSpaces>::values::types, ConfigName);
 
 TYPED_TEST(CInterface, ContiguousAndStrided) {
   for (const Function function : all_functions)

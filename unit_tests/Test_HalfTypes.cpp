@@ -3,9 +3,8 @@
 // The tests of the other files for x of half_t or bhalf_t and y of the same type or of float. The
 // results are those of float for the numbers in x, rounded once to the type of y.
 
-#include <kokkossoftmax.h>
-
 #include <support/Algorithms.hpp>
+#include <support/CInterface.hpp>
 #include <support/Throws.hpp>
 
 namespace KokkosSoftmax::Test {
@@ -280,19 +279,11 @@ TYPED_TEST(HalfMatrices, Overlap) {
   Exec{}.fence();
 }
 
-template <class Value>
-constexpr int type_code() {
-  if (std::is_same_v<Value, float>) return KOKKOSSOFTMAX_FLOAT;
-  return std::is_same_v<Value, Kokkos::Experimental::half_t> ? KOKKOSSOFTMAX_HALF
-                                                             : KOKKOSSOFTMAX_BFLOAT16;
-}
-
 TYPED_TEST(HalfMatrices, CInterface) {
   using X = typename TypeParam::x_value;
   using Y = typename TypeParam::y_value;
   using Exec = typename TypeParam::exec;
-  constexpr bool on_device = std::is_same_v<Exec, Kokkos::DefaultExecutionSpace>;
-  if (!on_device && !std::is_same_v<Exec, Kokkos::DefaultHostExecutionSpace>)
+  if (!std::is_same_v<Exec, DefaultSpace> && !std::is_same_v<Exec, DefaultHostSpace>)
     GTEST_SKIP() << "no space of the C interface";
   const auto& sample = normal_sample<X>(5, 129);
   const std::int64_t extents[] = {5, 129};
@@ -307,10 +298,9 @@ TYPED_TEST(HalfMatrices, CInterface) {
     Field<X, Exec> x(place_right(c.extents));
     const Field<Y, Exec> y(place_right(c.y_extents()));
     x.assign(sample.rows.values);
-    const kokkossoftmax_tensor tx = {x.data(), type_code<X>(), 2, extents, nullptr};
-    const kokkossoftmax_tensor ty = {y.data(), type_code<Y>(), y_rank, extents, nullptr};
-    ASSERT_EQ(kokkossoftmax_apply(operation, on_device ? KOKKOSSOFTMAX_DEVICE : KOKKOSSOFTMAX_HOST,
-                                  nullptr, &tx, &ty, nullptr),
+    const kokkossoftmax_tensor tx = {x.data(), type_of<X>, 2, extents, nullptr};
+    const kokkossoftmax_tensor ty = {y.data(), type_of<Y>, y_rank, extents, nullptr};
+    ASSERT_EQ(kokkossoftmax_apply(operation, space_of<Exec>, nullptr, &tx, &ty, nullptr),
               KOKKOSSOFTMAX_SUCCESS)
         << kokkossoftmax_last_error();
     Exec{}.fence();

@@ -40,7 +40,25 @@ set(sentences
   "KokkosSoftmax::log_softmax: operands.causal needs an x of rank 2 or more"
   "KokkosSoftmax::logsumexp: operands.lse and operands.max are for softmax and log_softmax"
   "KokkosSoftmax::plan_logsumexp: operands.lse and operands.max are for softmax and log_softmax"
-  "KokkosSoftmax::plan_softmax: the value type of operands.mask must be bool or unsigned char")
+  "KokkosSoftmax::plan_softmax: the value type of operands.mask must be bool or unsigned char"
+  "KokkosSoftmax::softmax_backward: exec must be an instance of an execution space"
+  "KokkosSoftmax::softmax_backward: y must have rank 1 to 4"
+  "KokkosSoftmax::log_softmax_backward: the value type of log_y must be float, double, half_t or bhalf_t"
+  "KokkosSoftmax::log_softmax_backward: the memory of log_y is not accessible from exec"
+  "KokkosSoftmax::softmax_backward: dy must have the rank of y"
+  "KokkosSoftmax::softmax_backward: the value type of dy must be that of y"
+  "KokkosSoftmax::log_softmax_backward: the memory of dy is not accessible from exec"
+  "KokkosSoftmax::log_softmax_backward: the value type of dx must be that of log_y (of dx without const)"
+  "KokkosSoftmax::softmax_backward: the memory of dx is not accessible from exec"
+  "KokkosSoftmax::softmax_backward: dy must be a Kokkos::View"
+  "KokkosSoftmax::softmax_backward: y must be a Kokkos::View (the arguments are y, dy and dx, or exec, y, dy and dx)"
+  "KokkosSoftmax::log_softmax_backward: log_y must be a Kokkos::View (the arguments are log_y, dy and dx, or exec, log_y, dy and dx)"
+  "KokkosSoftmax::log_softmax_backward: dy must be a Kokkos::View (the arguments are log_y, dy and dx, or exec, log_y, dy and dx)"
+  "KokkosSoftmax::softmax_backward: dx must be a Kokkos::View (the arguments are y, dy and dx, or exec, y, dy and dx)"
+  "KokkosSoftmax::plan_softmax_backward: dx must have the rank of y"
+  "KokkosSoftmax::plan_softmax_backward: y must be a Kokkos::View (the arguments are y, dy and dx, or exec, y, dy and dx)"
+  "KokkosSoftmax::plan_log_softmax_backward: the value type of dx must be that of log_y (of dx without const)"
+  "KokkosSoftmax::plan_log_softmax_backward: dx must be a Kokkos::View (the arguments are log_y, dy and dx, or exec, log_y, dy and dx)")
 
 execute_process(COMMAND ${COMPILER} ${FLAGS} -fsyntax-only ${SOURCE}
   RESULT_VARIABLE failed ERROR_VARIABLE message)

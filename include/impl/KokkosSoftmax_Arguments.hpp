@@ -66,8 +66,8 @@ inline constexpr bool is_accessible_from =
                                       " must be a Kokkos::View (the arguments are x and " y_name \
                                       ", or exec, x and " y_name ")")
 
-template <class X, class Y>
-inline constexpr bool are_views = Kokkos::is_view_v<X>&& Kokkos::is_view_v<Y>;
+template <class... V>
+inline constexpr bool are_views = (Kokkos::is_view_v<V> && ...);
 
 template <class... Parts>
 [[noreturn]] void throw_invalid(const Callee& callee, const Parts&... parts) {

@@ -41,19 +41,30 @@ namespace KokkosSoftmax::Impl {
                                          non_const_value_type);                                    \
   KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_VIEW(function, Exec, Y, y_name, "dx", DX, value_type)
 
-/// The same for a call without exec, which takes the execution space from dx.
-#define KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_VIEWS(function, y_name, DY, DX) \
-  static_assert(Kokkos::is_view_v<DY> && Kokkos::is_view_v<DX>,           \
-                "KokkosSoftmax::" function                                \
-                ": dy and dx must be Kokkos::Views (the arguments "       \
-                "are " y_name ", dy and dx, or exec, " y_name ", dy and dx)")
+#define KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_IS_VIEW(function, y_name, name, V)               \
+  static_assert(Kokkos::is_view_v<V>, "KokkosSoftmax::" function ": " name                 \
+                                      " must be a Kokkos::View (the arguments are " y_name \
+                                      ", dy and dx, or exec, " y_name ", dy and dx)")
 
-/// Checks that dx shares no element with an input, except that it may be the input.
+/// Checks the types of a call without exec, which takes the execution space from dx. An argument
+/// that isn't a View is mostly an exec in a call that has one View too few; the message therefore
+/// lists both forms of the call.
+#define KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_VIEWS(function, Y, y_name, DY, DX) \
+  KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_IS_VIEW(function, y_name, y_name, Y);    \
+  KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_IS_VIEW(function, y_name, "dy", DY);     \
+  KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_IS_VIEW(function, y_name, "dx", DX)
+
+/// Checks that dx shares no element with the inputs, except that it may be one of them.
 template <class T>
-void check_backward_overlap(const Callee& callee, const char* name, const StridedArray<const T>& in,
+void check_backward_overlap(const Callee& callee, const char* y_name,
+                            const StridedArray<const T>& y, const StridedArray<const T>& dy,
                             const StridedArray<T>& dx, int axis) {
-  const auto pair = make_row_problem(in, dx, axis);
-  if (pair.rows > 0) check_overlap(callee, name, "dx", pair);
+  const auto check = [&](const char* name, const StridedArray<const T>& input) {
+    const auto pair = make_row_problem(input, dx, axis);
+    if (pair.rows > 0) check_overlap(callee, name, "dx", pair);
+  };
+  check(y_name, y);
+  check("dy", dy);
 }
 
 /// Checks the values of the arguments and returns the problem in the form rows x columns.
@@ -68,8 +79,7 @@ auto checked_backward_problem(const Callee& callee, const char* y_name,
   check_size(callee, y_name, y);
   check_size(callee, "dy", dy);
   check_size(callee, "dx", dx);
-  check_backward_overlap(callee, y_name, y, dx, axis);
-  check_backward_overlap(callee, "dy", dy, dx, axis);
+  check_backward_overlap(callee, y_name, y, dy, dx, axis);
   return make_backward_problem(y, dy, dx, axis);
 }
 

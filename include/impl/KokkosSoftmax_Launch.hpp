@@ -64,6 +64,9 @@ void launch(const Exec& exec, const BackwardProblem<T>& problem, const Options& 
 /// whether the problem reads more than x.
 template <Operation operation, class Exec, class V>
 std::string describe(const Choice& choice, bool has_inputs = false);
+/// The same for the backward passes.
+template <BackwardOperation operation, class Exec, class V>
+std::string describe(const Choice& choice);
 
 }  // namespace KokkosSoftmax::Impl
 

@@ -62,6 +62,15 @@ constexpr const char* first_input_name(BackwardOperation operation) {
 
 constexpr bool one_value_per_row(BackwardOperation) { return false; }
 
+/// Calls function with the operation as an integral constant.
+template <class Function>
+auto with_operation(BackwardOperation operation, const Function& function) {
+  using enum BackwardOperation;
+  if (operation == softmax_backward)
+    return function(std::integral_constant<BackwardOperation, softmax_backward>());
+  return function(std::integral_constant<BackwardOperation, log_softmax_backward>());
+}
+
 /// The public function whose arguments are checked.
 class Callee {
  public:

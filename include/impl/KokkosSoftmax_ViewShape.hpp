@@ -21,15 +21,15 @@ class ViewShape {
   }
 
   /// Throws std::invalid_argument if another View differs.
-  void check(Operation operation, const char* name, const V& view) const {
+  void check(const Callee& callee, const char* name, const V& view) const {
     for (int d = 0; d < rank; ++d)
       if (static_cast<std::int64_t>(view.extent(d)) != m_extents[d])
-        throw_differs(operation, name, "extent", d, view.extent(d), m_extents[d]);
+        throw_differs(callee, name, "extent", d, view.extent(d), m_extents[d]);
     for (int d = 0; d < rank; ++d)
       if (m_extents[d] > 1 && stride(view, d) != m_strides[d])
-        throw_differs(operation, name, "stride", d, stride(view, d), m_strides[d]);
+        throw_differs(callee, name, "stride", d, stride(view, d), m_strides[d]);
     if (view.size() > 0 && misalignment(view) != m_misalignment)
-      throw_invalid(operation, "the address of ", name, " modulo ", widest_access, " is ",
+      throw_invalid(callee, "the address of ", name, " modulo ", widest_access, " is ",
                     misalignment(view), " and not ", m_misalignment, remedy);
   }
 
@@ -51,10 +51,9 @@ class ViewShape {
   }
 
   template <class Given>
-  [[noreturn]] static void throw_differs(Operation operation, const char* name, const char* what,
+  [[noreturn]] static void throw_differs(const Callee& callee, const char* name, const char* what,
                                          int d, Given given, std::int64_t planned) {
-    throw_invalid(operation, what, " ", d, " of ", name, " is ", given, " and not ", planned,
-                  remedy);
+    throw_invalid(callee, what, " ", d, " of ", name, " is ", given, " and not ", planned, remedy);
   }
 
   std::array<std::int64_t, rank == 0 ? 1 : rank> m_extents{};

@@ -122,6 +122,13 @@ def _operands(arrays, causal, causal_axis):
     return _Operands(ctypes.sizeof(_Operands), *pointers, position)
 
 
+def _check_writable(**arrays):
+    for name, array in arrays.items():
+        if array is not None and not array.writable:
+            raise ValueError(f"{name} is read-only (the results are written there): give an array that "
+                             "may be written")
+
+
 class Library:
     """A loaded library, with Kokkos initialized until close()."""
 
@@ -160,27 +167,49 @@ class Library:
         lse, max: an Array each, to which the log-sum-exp and the maximum of each row are written, too.
         bias, mask, lengths: an Array each that is read, broadcast to x. causal: an offset.
         """
-        for name, array in (("y", y), ("lse", lse), ("max", max)):
-            if array is not None and not array.writable:
-                raise ValueError(f"{name} is read-only (the results are written there): give an array that "
-                                 "may be written")
-        c_options = _Options()
-        self._check(self._c.kokkossoftmax_options_init_sized(ctypes.byref(c_options),
-                                                             ctypes.sizeof(c_options)))
-        c_options.axis = axis
-        c_options.scale = scale
-        c_options.empty_rows = EMPTY_ROWS[empty_rows]
-        c_options.algorithm = ALGORITHMS[algorithm]
-        c_options.reproducible = reproducible
+        _check_writable(y=y, lse=lse, max=max)
+        c_options = self._options(axis=axis, scale=scale, empty_rows=EMPTY_ROWS[empty_rows],
+                                  algorithm=ALGORITHMS[algorithm], reproducible=reproducible)
         arguments = (OPERATIONS[operation], space, stream, _tensor(x), _tensor(y), c_options)
         function = self._c.kokkossoftmax_apply
         arrays = {"lse": lse, "max": max, "bias": bias, "mask": mask, "lengths": lengths}
         if causal is not None or causal_axis is not None or any(array is not None for array in arrays.values()):
             arguments += (_operands(arrays, causal, causal_axis),)
             function = self._c.kokkossoftmax_apply_with
+        return self._call(function, arguments)
 
-        def call(apply=function):
-            status = apply(*arguments)
+    def backward(self, operation, space, y, dy, dx, stream=None, **options):
+        """Enqueues the backward pass of softmax or log_softmax from the Arrays y, the output of the
+        operation, and dy, the derivative of a loss by it, to dx; see prepare_backward()."""
+        self.prepare_backward(operation, space, y, dy, dx, stream, **options)()
+
+    def prepare_backward(self, operation, space, y, dy, dx, stream=None, *, axis=-1, scale=1.0,
+                         algorithm="automatic", reproducible=False):
+        """Returns a function without arguments that does the same, to be called often.
+
+        stream: as for prepare().
+        """
+        _check_writable(dx=dx)
+        c_options = self._options(axis=axis, scale=scale, algorithm=ALGORITHMS[algorithm],
+                                  reproducible=reproducible)
+        return self._call(self._c.kokkossoftmax_backward,
+                          (OPERATIONS[operation], space, stream, _tensor(y), _tensor(dy), _tensor(dx),
+                           c_options))
+
+    def _options(self, **members):
+        """The options of a call, with the defaults of the members that aren't given."""
+        c_options = _Options()
+        self._check(self._c.kokkossoftmax_options_init_sized(ctypes.byref(c_options),
+                                                             ctypes.sizeof(c_options)))
+        for name, value in members.items():
+            setattr(c_options, name, value)
+        return c_options
+
+    def _call(self, function, arguments):
+        """A function without arguments that calls the other one and checks its status."""
+
+        def call(function=function):
+            status = function(*arguments)
             if status != 0:
                 self._check(status)
 
@@ -213,6 +242,7 @@ class Library:
                 ("space_name", ctypes.c_char_p, [c_int]),
                 ("apply", c_int, [c_int, c_int, void_p, tensor, tensor, options]),
                 ("apply_with", c_int, [c_int, c_int, void_p, tensor, tensor, options, operands]),
+                ("backward", c_int, [c_int, c_int, void_p, tensor, tensor, tensor, options]),
                 ("fence", c_int, [c_int, void_p]),
                 ("release_stream", c_int, [c_int, void_p])):
             function = getattr(self._c, f"kokkossoftmax_{name}")

@@ -54,6 +54,21 @@ def expected(x, operation, axis, scale):
     return values
 
 
+def expected_backward(y, dy, operation, axis, scale):
+    """The derivative by x, from the output y of the operation and the derivative dy by y: {(i, j): value}."""
+    values = {}
+    for row in range(ROWS if axis == 1 else COLUMNS):
+        indices = [(row, j) for j in range(COLUMNS)] if axis == 1 else [
+            (i, row) for i in range(ROWS)]
+        if operation == "softmax":
+            total = math.fsum(y[i][j] * dy[i][j] for i, j in indices)
+            values.update({(i, j): scale * y[i][j] * (dy[i][j] - total) for i, j in indices})
+        else:
+            total = math.fsum(dy[i][j] for i, j in indices)
+            values.update({(i, j): scale * (dy[i][j] - math.exp(y[i][j]) * total) for i, j in indices})
+    return values
+
+
 def of_header(pattern):
     """The first group of a pattern in kokkossoftmax.h."""
     header = pathlib.Path(__file__).parents[2] / "include" / "kokkossoftmax.h"
@@ -154,6 +169,35 @@ class Values(unittest.TestCase):
                 want = expected(x, "logsumexp", axis, scale)
                 for row, value in enumerate(lse):
                     self.check(value, want[row], c_type)
+
+    def test_backward_passes(self):
+        for c_type in TOLERANCE:
+            x, dy, scale = filled(c_type), matrix(c_type), 0.5
+            for i in range(ROWS):
+                for j in range(COLUMNS):
+                    dy[i][j] = ((5 * i + 3 * j) % 17 - 8) / 4
+            for operation in ("softmax", "log_softmax"):
+                for axis in (0, 1):
+                    y, dx = matrix(c_type), matrix(c_type)
+                    LIBRARY.apply(operation, HOST, library.of_buffer(x), library.of_buffer(y),
+                                  axis=axis, scale=scale)
+                    LIBRARY.backward(operation, HOST, library.of_buffer(y), library.of_buffer(dy),
+                                     library.of_buffer(dx), axis=axis, scale=scale)
+                    LIBRARY.fence(HOST)
+                    want = expected_backward(y, dy, operation, axis, scale)
+                    for i in range(ROWS):
+                        for j in range(COLUMNS):
+                            # the terms of the sums are at most 1 (softmax) or 2 * COLUMNS in all
+                            self.assertLessEqual(abs(dx[i][j] - want[i, j]), 20 * TOLERANCE[c_type])
+
+    def test_backward_passes_that_fail(self):
+        y = library.of_buffer(filled(ctypes.c_float))
+        with self.assertRaisesRegex(library.Error, "kokkossoftmax_backward: operation = 2"):
+            LIBRARY.backward("logsumexp", HOST, y, y, y)
+        with self.assertRaisesRegex(library.Error, "log_softmax_backward: algorithm = packed"):
+            LIBRARY.backward("log_softmax", HOST, y, y, y, algorithm="packed")
+        with self.assertRaisesRegex(ValueError, "dx is read-only"):
+            LIBRARY.backward("softmax", HOST, y, y, y._replace(writable=False))
 
     def test_strides(self):
         """If x is the transpose of a matrix, the result along the other axis is the transpose, too."""

@@ -74,10 +74,10 @@ constexpr const char* type_name(int type) {
   return "unknown";
 }
 
-[[noreturn]] inline void throw_unsupported_types(Operation operation, int x_type,
+[[noreturn]] inline void throw_unsupported_types(const Callee& callee, int x_type,
                                                  const char* y_name, int y_type,
                                                  const std::string& supported) {
-  throw_status(KOKKOSSOFTMAX_UNSUPPORTED, "KokkosSoftmax::", to_string(operation),
+  throw_status(KOKKOSSOFTMAX_UNSUPPORTED, "KokkosSoftmax::", callee.name(),
                ": x of type = ", x_type, ", ", type_name(x_type), ", and ", y_name,
                " of type = ", y_type, ", ", type_name(y_type),
                ", have no kernels (this library has kernels for ", supported,
@@ -86,7 +86,7 @@ constexpr const char* type_name(int type) {
 
 /// Calls `body(TypePair<X, Y>{})` with the types of x and y.
 template <class... Pairs, class Body>
-void with_types(TypePairs<Pairs...>, Operation operation, int x_type, const char* y_name,
+void with_types(TypePairs<Pairs...>, const Callee& callee, int x_type, const char* y_name,
                 int y_type, const Body& body) {
   const auto call_if_right = [&]<class X, class Y>(TypePair<X, Y> pair) {
     if (X::code != x_type || Y::code != y_type) return false;
@@ -98,7 +98,7 @@ void with_types(TypePairs<Pairs...>, Operation operation, int x_type, const char
   ((supported += std::string(supported.empty() ? "" : ", ") + type_name(Pairs::x::code) + " to " +
                  type_name(Pairs::y::code)),
    ...);
-  throw_unsupported_types(operation, x_type, y_name, y_type, supported);
+  throw_unsupported_types(callee, x_type, y_name, y_type, supported);
 }
 
 inline bool has_elements(const kokkossoftmax_tensor& tensor) {
@@ -110,46 +110,46 @@ inline bool has_elements(const kokkossoftmax_tensor& tensor) {
 /// What a tensor is for.
 enum class Role { input, input_broadcast, output, output_per_row };
 
-inline void check_tensor(Operation operation, const char* name, const kokkossoftmax_tensor* tensor,
+inline void check_tensor(const Callee& callee, const char* name, const kokkossoftmax_tensor* tensor,
                          Role role) {
   if (tensor == nullptr)
-    throw_invalid(operation, name, " is NULL (an array is needed): give a kokkossoftmax_tensor");
+    throw_invalid(callee, name, " is NULL (an array is needed): give a kokkossoftmax_tensor");
   const bool one_value_per_row =
-      role == Role::output_per_row || (role == Role::output && operation == Operation::logsumexp);
+      role == Role::output_per_row || (role == Role::output && callee.one_value_per_row());
   const int min_rank = one_value_per_row || role == Role::input_broadcast ? 0 : 1;
   if (tensor->rank < min_rank || tensor->rank > KOKKOSSOFTMAX_MAX_RANK)
-    throw_invalid(operation, name, " has rank ", tensor->rank, " (ranks from ", min_rank, " to ",
+    throw_invalid(callee, name, " has rank ", tensor->rank, " (ranks from ", min_rank, " to ",
                   KOKKOSSOFTMAX_MAX_RANK, " are supported): merge axes, or make a call per slice");
   if (tensor->extents == nullptr && tensor->rank > 0)
-    throw_invalid(operation, name, ".extents is NULL (", name, " has rank ", tensor->rank,
+    throw_invalid(callee, name, ".extents is NULL (", name, " has rank ", tensor->rank,
                   "): give an array of ", tensor->rank, " extents");
   for (int d = 0; d < tensor->rank; ++d)
     if (tensor->extents[d] < 0)
-      throw_invalid(operation, name, ".extents[", d, "] = ", tensor->extents[d],
+      throw_invalid(callee, name, ".extents[", d, "] = ", tensor->extents[d],
                     " is negative (it is a number of elements): give 0 or more");
   for (int d = 0; d < tensor->rank && tensor->strides != nullptr; ++d) {
     const std::int64_t stride = tensor->strides[d];
     if (stride < 0)
-      throw_invalid(operation, name, ".strides[", d, "] = ", stride,
+      throw_invalid(callee, name, ".strides[", d, "] = ", stride,
                     " is negative (strides count forward from data): reverse the axis in a copy");
     if (stride == 0 && tensor->extents[d] > 1 && has_elements(*tensor) && role != Role::input &&
         role != Role::input_broadcast)
-      throw_invalid(operation, name, ".strides[", d, "] = 0 with ", name, ".extents[", d,
+      throw_invalid(callee, name, ".strides[", d, "] = 0 with ", name, ".extents[", d,
                     "] = ", tensor->extents[d],
                     " (several results would be written to one element): give ", name,
                     " an element for each result");
   }
   if (has_elements(*tensor) && tensor->data == nullptr)
-    throw_invalid(operation, name, ".data is NULL (", name,
+    throw_invalid(callee, name, ".data is NULL (", name,
                   " has elements): give the address of the first one");
 }
 
 /// Checks that the elements are at multiples of their size. Kernels don't support other addresses.
 template <class T>
-void check_alignment(Operation operation, const char* name, const kokkossoftmax_tensor& tensor) {
+void check_alignment(const Callee& callee, const char* name, const kokkossoftmax_tensor& tensor) {
   const bool is_aligned = reinterpret_cast<std::uintptr_t>(tensor.data) % sizeof(T) == 0;
   if (!is_aligned && has_elements(tensor))
-    throw_invalid(operation, name, ".data = ", tensor.data, " is not a multiple of ", sizeof(T),
+    throw_invalid(callee, name, ".data = ", tensor.data, " is not a multiple of ", sizeof(T),
                   " (the size of ", type_name(tensor.type),
                   "): give the address of an element, or copy the array to memory that is aligned");
 }

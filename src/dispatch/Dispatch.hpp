@@ -198,23 +198,35 @@ void launch(const Exec& exec, const BackwardProblem<T>& problem, const Options& 
 }
 
 /// The variants that serve an operation on a pair of value types.
-template <Operation operation, class Exec, class V, template <class> class SourceOf = PlainSource,
+template <auto operation, class Exec, class V, template <class> class SourceOf = PlainSource,
           class KernelV = KernelTypes<operation, V>>
 inline constexpr const auto& variants_for =
     kernel_variants<Exec, OpOf<operation, KernelV>, function_number<operation, KernelV>,
                     SourceOf<KernelV>>;
 
-template <Operation operation, class Exec, class V>
-std::string describe(const Choice& choice, bool has_inputs) {
+/// A schedule as text, with the reason for the choice.
+inline std::string description(const Schedule& schedule, const Choice& choice) {
   std::ostringstream text;
-  text << (has_inputs ? variants_for<operation, Exec, V, GeneralSource>[choice.variant].schedule
-                      : variants_for<operation, Exec, V>[choice.variant].schedule);
+  text << schedule;
   if (const TuningLine* line = choice.line)
     text << " (" << line->table << ":" << line->number << ": columns " << line->columns << ", rows "
          << line->rows << ")";
   else
     text << " (rule)";
   return text.str();
+}
+
+template <Operation operation, class Exec, class V>
+std::string describe(const Choice& choice, bool has_inputs) {
+  return description(has_inputs
+                         ? variants_for<operation, Exec, V, GeneralSource>[choice.variant].schedule
+                         : variants_for<operation, Exec, V>[choice.variant].schedule,
+                     choice);
+}
+template <BackwardOperation operation, class Exec, class V>
+std::string describe(const Choice& choice) {
+  return description(variants_for<operation, Exec, V, BackwardSource>[choice.variant].schedule,
+                     choice);
 }
 
 template <Operation operation, class Exec, class V>
