@@ -121,16 +121,7 @@ class Backward : public ::testing::Test {
   }
 };
 
-/// The types for which there are backward passes: one type for all arrays.
-template <class C>
-using IfSameTypes = std::conditional_t<std::is_same_v<typename C::x_value, typename C::y_value>,
-                                       TypeList<C>, TypeList<>>;
-template <class... C>
-auto of_same_types(::testing::Types<C...>) {
-  return typename Concatenated<IfSameTypes<C>..., TypeList<>>::type{};
-}
-using BackwardConfigs = decltype(of_same_types(AllValueConfigs{}))::types;
-TYPED_TEST_SUITE(Backward, BackwardConfigs, ConfigName);
+TYPED_TEST_SUITE(Backward, SameTypeConfigs, ConfigName);
 
 struct MatrixOf {
   std::size_t count, columns;

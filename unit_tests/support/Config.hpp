@@ -141,6 +141,16 @@ using AllValueConfigs =
 using AllValueConfigs = ValueConfigs;
 #endif
 
+/// Those of AllValueConfigs with one type for x and y.
+template <class C>
+using IfSameTypes = std::conditional_t<std::is_same_v<typename C::x_value, typename C::y_value>,
+                                       TypeList<C>, TypeList<>>;
+template <class... C>
+auto of_same_types(::testing::Types<C...>) {
+  return typename Concatenated<IfSameTypes<C>..., TypeList<>>::type{};
+}
+using SameTypeConfigs = decltype(of_same_types(AllValueConfigs{}))::types;
+
 /// Gives suites names like "Shapes/Serial_double_Right" in place of GoogleTest's numbers. The
 /// filters of CTest use the name of the space.
 struct ConfigName {
