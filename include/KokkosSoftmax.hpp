@@ -4,15 +4,16 @@
 
 /// \file
 /// Includes the whole C++ interface: softmax, log_softmax and logsumexp along an axis of a View,
-/// the backward passes, plans of all of these, the state and the reducer that compute a
+/// their backward passes, plans, the cross entropy, the state and the reducer that compute a
 /// log-sum-exp inside any Kokkos reduction, and the version.
 
 /// \namespace KokkosSoftmax
-/// The whole C++ interface: \ref softmax, \ref logsumexp, \ref backward, \ref plans, \ref options,
-/// \ref operands, \ref in_a_kernel.
+/// The whole C++ interface: \ref softmax, \ref logsumexp, \ref backward, \ref cross_entropy, \ref
+/// plans, \ref options, \ref operands, \ref in_a_kernel.
 
 #include <KokkosSoftmax_Backward.hpp>
 #include <KokkosSoftmax_BackwardPlan.hpp>
+#include <KokkosSoftmax_CrossEntropy.hpp>
 #include <KokkosSoftmax_LogSumExp.hpp>
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Operands.hpp>

@@ -4,9 +4,10 @@
 
 #include <KokkosSoftmax_Options.hpp>
 #include <impl/KokkosSoftmax_BackwardArguments.hpp>
+#include <impl/KokkosSoftmax_LossArguments.hpp>
 
 /// \file
-/// The backward passes of softmax and log_softmax along an axis of a View.
+/// The backward passes of softmax, log_softmax and logsumexp along an axis of a View.
 
 namespace KokkosSoftmax {
 
@@ -109,6 +110,81 @@ void log_softmax_backward(const LogY& log_y, const DY& dy, const DX& dx,
   KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_VIEWS("log_softmax_backward", LogY, "log_y", DY, DX);
   if constexpr (Impl::are_views<LogY, DY, DX>)
     log_softmax_backward(typename DX::execution_space{}, log_y, dy, dx, options);
+}
+
+/// Computes dx_ij = scale * dlse_i * exp(v_ij - lse_i) along `options.axis`, with v = scale * x:
+/// the derivative of a loss by the input x of logsumexp(x, lse) with the same axis and scale.
+///
+/// An entry with v = -inf has dx = 0, whatever dlse is. The softmax is computed from x and lse. The
+/// rounding error of lse, at most half a unit in its last place, is a relative error of dx.
+///
+/// The call only enqueues one kernel on exec. It does not fence, allocates nothing and uses no
+/// other instance.
+///
+/// \tparam Exec     any execution space that Kokkos has enabled
+/// \tparam X        a Kokkos::View
+/// \tparam Lse      a Kokkos::View
+/// \tparam DLse     a Kokkos::View
+/// \tparam DX       a Kokkos::View
+/// \param exec     execution space instance on which the work is enqueued
+/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
+/// \param lse      View of double if x is of double, otherwise of float, with the extents of x
+///                 without the axis, any layout: the output of logsumexp
+/// \param dlse     View of the value type and the extents of lse, any layout: the derivative of the
+///                 loss by lse
+/// \param dx       View of the extents and the value type of x, any layout; can be x itself, and
+///                 must not overlap x in any other way, nor lse or dlse
+/// \param options  axis and scale; `empty_rows` has no effect. Results are always reproducible
+/// \throws std::invalid_argument  if the extents don't match, the axis is out of range, the scale
+///                 is not finite, dx overlaps lse or dlse, or x without being the same, or an
+///                 algorithm is forced: there is one. Nothing has been written then
+template <class Exec, class X, class Lse, class DLse, class DX>
+requires(!Kokkos::is_view_v<Exec>) void logsumexp_backward(const Exec& exec, const X& x,
+                                                           const Lse& lse, const DLse& dlse,
+                                                           const DX& dx,
+                                                           const Options& options = {}) {
+  logsumexp_backward(exec, x, lse, dlse, dx, options, Operands<>{});
+}
+
+/// Computes the same for values v that depend on more than x: the backward pass of a call of
+/// logsumexp with the same operands. Masked entries have dx = 0. The derivative by a bias is dx /
+/// scale, summed over the axes along which the bias is broadcast.
+///
+/// \tparam Exec     any execution space that Kokkos has enabled
+/// \tparam X        a Kokkos::View
+/// \tparam Lse      a Kokkos::View
+/// \tparam DLse     a Kokkos::View
+/// \tparam DX       a Kokkos::View
+/// \tparam Given    the template arguments of the operands
+/// \param exec      as for logsumexp_backward without operands
+/// \param x         as for logsumexp_backward without operands
+/// \param lse       as for logsumexp_backward without operands
+/// \param dlse      as for logsumexp_backward without operands
+/// \param dx        as for logsumexp_backward without operands
+/// \param options   as for logsumexp_backward without operands
+/// \param operands  the Views that are read besides x. There is no `lse` and no `max` among them
+/// \throws std::invalid_argument  as logsumexp_backward without operands, and if a View of the
+///                 operands has the wrong extents or strides, or overlaps dx
+template <class Exec, class X, class Lse, class DLse, class DX, class... Given>
+void logsumexp_backward(const Exec& exec, const X& x, const Lse& lse, const DLse& dlse,
+                        const DX& dx, const Options& options, const Operands<Given...>& operands) {
+  KOKKOSSOFTMAX_IMPL_CHECK_X("logsumexp_backward", Exec, X);
+  KOKKOSSOFTMAX_IMPL_CHECK_ROW_NUMBERS("logsumexp_backward", Exec, X, "lse", Lse,
+                                       non_const_value_type);
+  KOKKOSSOFTMAX_IMPL_CHECK_ROW_NUMBERS("logsumexp_backward", Exec, X, "dlse", DLse,
+                                       non_const_value_type);
+  KOKKOSSOFTMAX_IMPL_CHECK_DX("logsumexp_backward", Exec, X, DX);
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("logsumexp_backward", Exec, X, DX, Operands<Given...>);
+  KOKKOSSOFTMAX_IMPL_CHECK_READS_ONLY("logsumexp_backward", Operands<Given...>);
+  constexpr auto operation = Impl::GradientOperation::logsumexp_backward;
+  using T = typename DX::value_type;
+  using RowValue = Impl::RowValueOf<X>;
+  const auto array = Impl::input_array<T>(x);
+  const int axis = Impl::checked_axis(operation, options.axis, array.rank);
+  Impl::check_and_launch_gradient<operation>(
+      exec, array, Impl::input_array<RowValue>(lse), "dlse", Impl::input_array<RowValue>(dlse),
+      nullptr, Impl::checked_inputs<RowValue>(operation, array, axis, operands),
+      Impl::strided_array(dx), options);
 }
 
 /// \}

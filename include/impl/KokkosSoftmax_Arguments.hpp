@@ -319,6 +319,24 @@ auto checked_inputs(const Callee& callee, const StridedArray<X>& x, int axis, co
   return broadcast_inputs(callee, x, axis, inputs);
 }
 
+/// Checks that an array shares no element with one that is written. `has_no_axis`: it has one
+/// number per row.
+template <class Input, class Written>
+void check_apart(const Callee& callee, const char* name, StridedArray<Input> array,
+                 bool has_no_axis, const char* name_written, const StridedArray<Written>& written,
+                 int axis) {
+  if (has_no_axis) {
+    array = with_axis(array, axis);
+    array.strides[axis] = 0;
+    if (written.rank == array.rank) array.extents[axis] = written.extents[axis];
+  }
+  const auto pair = make_row_problem(array, written, axis);
+  if (pair.rows == 0 || pair.columns == 0 || !overlap(pair)) return;
+  throw_invalid(callee, name, " at ", static_cast<const void*>(array.data), " and ", name_written,
+                " at ", static_cast<const void*>(written.data), " overlap (", name_written,
+                " is written while other rows are computed): give ", name, " memory of its own");
+}
+
 /// Checks that what is read shares no element with what is written.
 template <class X, class Y, class Compute>
 void check_overlap_inputs(const Callee& callee, const char* y_name, const StridedArray<Y>& y,
@@ -326,18 +344,7 @@ void check_overlap_inputs(const Callee& callee, const char* y_name, const Stride
                           int axis) {
   inputs.for_each([&](const char* name, const auto& input, bool has_no_axis) {
     const auto check = [&](const char* name_written, const auto& written) {
-      auto array = input;
-      if (has_no_axis) {
-        array = with_axis(array, axis);
-        array.strides[axis] = 0;
-        if (written.rank == array.rank) array.extents[axis] = written.extents[axis];
-      }
-      const auto pair = make_row_problem(array, written, axis);
-      if (pair.rows == 0 || pair.columns == 0 || !overlap(pair)) return;
-      throw_invalid(callee, name, " at ", static_cast<const void*>(array.data), " and ",
-                    name_written, " at ", static_cast<const void*>(written.data), " overlap (",
-                    name_written, " is written while other rows are computed): give ", name,
-                    " memory of its own");
+      check_apart(callee, name, input, has_no_axis, name_written, written, axis);
     };
     check(y_name, y);
     beside.for_each(check);

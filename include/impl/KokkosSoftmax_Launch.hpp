@@ -6,6 +6,7 @@
 /// The functions of the compiled library that the headers call.
 
 #include <KokkosSoftmax_Options.hpp>
+#include <impl/KokkosSoftmax_LossProblem.hpp>
 #include <impl/KokkosSoftmax_Operation.hpp>
 #include <impl/KokkosSoftmax_RowInputs.hpp>
 #include <impl/KokkosSoftmax_RowProblem.hpp>
@@ -59,6 +60,12 @@ void launch(const Exec& exec, const BackwardProblem<T>& problem, const Options& 
             const Choice& choice);
 template <BackwardOperation operation, class Exec, class T>
 void launch(const Exec& exec, const BackwardProblem<T>& problem, const Options& options);
+
+/// Launches the kernel that a problem needs.
+template <LossOperation operation, class Exec, class T>
+void launch(const Exec& exec, const LossProblem<T>& problem, const Options& options);
+template <GradientOperation operation, class Exec, class T>
+void launch(const Exec& exec, const GradientProblem<T>& problem, const Options& options);
 
 /// Returns the schedule and the reason for the choice as text. V is a ValueTypes. `has_inputs`:
 /// whether the problem reads more than x.

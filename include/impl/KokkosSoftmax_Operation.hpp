@@ -71,12 +71,32 @@ auto with_operation(BackwardOperation operation, const Function& function) {
   return function(std::integral_constant<BackwardOperation, log_softmax_backward>());
 }
 
+/// The operations that compare each row with a label. They give one number per row.
+enum class LossOperation { cross_entropy };
+
+constexpr const char* to_string(LossOperation) { return "cross_entropy"; }
+
+constexpr bool one_value_per_row(LossOperation) { return true; }
+
+/// The derivatives by x of operations with one number per row, given the log-sum-exp of each row.
+/// Their results are entries, each computed from one entry of x.
+enum class GradientOperation { logsumexp_backward, cross_entropy_backward };
+
+constexpr const char* to_string(GradientOperation operation) {
+  return operation == GradientOperation::logsumexp_backward ? "logsumexp_backward"
+                                                            : "cross_entropy_backward";
+}
+
 /// The public function whose arguments are checked.
 class Callee {
  public:
   constexpr Callee(Operation operation)  // NOLINT: an operation is its function
       : m_name(to_string(operation)), m_one_value_per_row(Impl::one_value_per_row(operation)) {}
   constexpr Callee(BackwardOperation operation)  // NOLINT
+      : m_name(to_string(operation)), m_one_value_per_row(false) {}
+  constexpr Callee(LossOperation operation)  // NOLINT
+      : m_name(to_string(operation)), m_one_value_per_row(true) {}
+  constexpr Callee(GradientOperation operation)  // NOLINT
       : m_name(to_string(operation)), m_one_value_per_row(false) {}
 
   constexpr const char* name() const { return m_name; }

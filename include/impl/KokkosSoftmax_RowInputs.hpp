@@ -95,43 +95,58 @@ inline std::int64_t causal_limit(const Causal& causal) {
   return causal.offset < RowInputs::no_limit ? causal.offset + 1 : RowInputs::no_limit;
 }
 
-/// Makes the problem of x, y and the inputs, see make_row_problem(). The causal axis is in [0,
+/// Where the strides of each input stand in InputStridesOfAxis.
+struct InputNumber {
+  enum : std::size_t { bias, mask, lengths, causal, of_rows };  // of_rows: those of one per row
+};
+
+/// Fills in what is known of the inputs before the axes of x are merged. The causal axis is in [0,
 /// rank).
-template <class X, class Y, class Compute>
-auto make_general_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int axis,
-                              const ArraysBeside<X, Y>& beside,
-                              const InputArrays<X, Compute>& arrays) {
-  enum { bias, mask, lengths, causal };
-  InputStrides strides{};
-  GeneralRowProblem<std::remove_const_t<X>, Y> problem;
-  RowInputs& inputs = problem.inputs;
-  const auto add = [&](int number, RowInput& input, const auto& array) {
+template <class X, class Compute>
+void set_inputs(RowInputs& inputs, InputStrides& strides, const StridedArray<X>& x, int axis,
+                const InputArrays<X, Compute>& arrays) {
+  const auto add = [&](std::size_t number, RowInput& input, const auto& array) {
     input.data = array->data;
     const bool has_axis = array->rank == x.rank;
     if (has_axis) input.column_stride = array->strides[axis];
     for (int d = 0; d < x.rank; ++d)
       if (d != axis) strides[d][number] = array->strides[!has_axis && d > axis ? d - 1 : d];
   };
-  if (arrays.bias) add(bias, inputs.bias, arrays.bias);
-  if (arrays.wide_bias) add(bias, inputs.bias, arrays.wide_bias);
-  if (arrays.mask) add(mask, inputs.mask, arrays.mask);
-  if (arrays.lengths) add(lengths, inputs.lengths, arrays.lengths);
-  if (arrays.long_lengths) add(lengths, inputs.lengths, arrays.long_lengths);
+  if (arrays.bias) add(InputNumber::bias, inputs.bias, arrays.bias);
+  if (arrays.wide_bias) add(InputNumber::bias, inputs.bias, arrays.wide_bias);
+  if (arrays.mask) add(InputNumber::mask, inputs.mask, arrays.mask);
+  if (arrays.lengths) add(InputNumber::lengths, inputs.lengths, arrays.lengths);
+  if (arrays.long_lengths) add(InputNumber::lengths, inputs.lengths, arrays.long_lengths);
   inputs.bias_is_entries = !arrays.wide_bias;
   inputs.lengths_have_64_bits = arrays.long_lengths.has_value();
   if (arrays.causal) {
-    strides[*arrays.causal->axis][causal] = 1;  // the index as an array: so its axis isn't merged
+    // the index as an array: so its axis isn't merged
+    strides[*arrays.causal->axis][InputNumber::causal] = 1;
     inputs.causal_limit = causal_limit(*arrays.causal);
   }
-  InputStrides merged{};
+}
+
+/// Fills in the strides along the merged axes.
+inline void set_merged_strides(RowInputs& inputs, int outer_rank, const InputStrides& merged) {
+  for (int d = 0; d < outer_rank; ++d) {
+    inputs.bias.outer_stride[d] = merged[d][InputNumber::bias];
+    inputs.mask.outer_stride[d] = merged[d][InputNumber::mask];
+    inputs.lengths.outer_stride[d] = merged[d][InputNumber::lengths];
+    if (merged[d][InputNumber::causal] == 1) inputs.causal_axis = d;
+  }
+}
+
+/// Makes the problem of x, y and the inputs, see make_row_problem() and set_inputs().
+template <class X, class Y, class Compute>
+auto make_general_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int axis,
+                              const ArraysBeside<X, Y>& beside,
+                              const InputArrays<X, Compute>& arrays) {
+  InputStrides strides{}, merged{};
+  GeneralRowProblem<std::remove_const_t<X>, Y> problem;
+  set_inputs(problem.inputs, strides, x, axis, arrays);
   static_cast<RowProblem<std::remove_const_t<X>, Y>&>(problem) =
       make_row_problem(x, y, axis, beside, strides, merged);
-  for (int d = 0; d < problem.outer_rank; ++d) {
-    inputs.bias.outer_stride[d] = merged[d][bias];
-    inputs.mask.outer_stride[d] = merged[d][mask];
-    inputs.lengths.outer_stride[d] = merged[d][lengths];
-    if (merged[d][causal] == 1) inputs.causal_axis = d;
-  }
+  set_merged_strides(problem.inputs, problem.outer_rank, merged);
   return problem;
 }
 

@@ -73,9 +73,9 @@ void insertion_sort(Iterator first, Iterator last, const Less& less) {
     std::rotate(std::upper_bound(first, i, *i, less), i, i + 1);
 }
 
-/// The strides of what is read besides x, along one axis and along each axis, see
-/// make_general_row_problem().
-using InputStridesOfAxis = std::array<std::int64_t, 4>;
+/// The strides of what is read or written besides x and y, along one axis and along each axis, see
+/// make_general_row_problem() and make_gradient_problem().
+using InputStridesOfAxis = std::array<std::int64_t, 7>;
 using InputStrides = std::array<InputStridesOfAxis, 4>;
 
 /// An outer axis with its strides in lse, max and the inputs.

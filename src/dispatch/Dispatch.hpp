@@ -13,9 +13,13 @@
 #include <dispatch/Rule.hpp>
 #include <dispatch/Tuning.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
+#include <launch/GradientLaunch.hpp>
 #include <row/BackwardSource.hpp>
 #include <row/GeneralSource.hpp>
+#include <row/LossSource.hpp>
 #include <sstream>
+#include <string>
+#include <type_traits>
 
 namespace KokkosSoftmax::Impl {
 
@@ -73,8 +77,8 @@ class Dispatch {
 
   /// The first line that applies to the problem and whose variant serves it.
   const TunedVariant* by_tables() const {
-    if constexpr (has_row<Source>) {
-      return nullptr;  // the tables are for PlainSource
+    if constexpr (!std::is_same_v<Source, PlainSource<V>>) {
+      return nullptr;
     } else {
       return first_that_applies(tuned_variants<operation, Exec, V>());
     }
@@ -141,6 +145,13 @@ auto dispatch(const Exec& exec, const Problem<Tx, Ty>& problem, const Options& o
       exec, kernel_problem<operation, V>(problem), options);
 }
 
+template <LossOperation operation, class Exec, class T>
+auto dispatch(const Exec& exec, const LossProblem<T>& problem, const Options& options) {
+  using V = ValueTypes<T>;
+  return Dispatch<Exec, V, operation, LossSource>(exec, kernel_problem<operation, V>(problem),
+                                                  options);
+}
+
 template <auto operation, class Exec, class Problem>
 Choice choose_for(const Exec& exec, const Problem& problem, const Options& options) {
   const auto call = dispatch<operation>(exec, problem, options);
@@ -195,6 +206,17 @@ void launch(const Exec& exec, const BackwardProblem<T>& problem, const Options& 
 template <BackwardOperation operation, class Exec, class T>
 void launch(const Exec& exec, const BackwardProblem<T>& problem, const Options& options) {
   launch_for<operation>(exec, problem, options);
+}
+
+template <LossOperation operation, class Exec, class T>
+void launch(const Exec& exec, const LossProblem<T>& problem, const Options& options) {
+  launch_for<operation>(exec, problem, options);
+}
+template <GradientOperation operation, class Exec, class T>
+void launch(const Exec& exec, const GradientProblem<T>& problem, const Options& options) {
+  static const std::string label =
+      std::string("KokkosSoftmax::") + to_string(operation) + "[entries]";
+  launch_gradient(exec, label, problem, options);
 }
 
 /// The variants that serve an operation on a pair of value types.

@@ -9,6 +9,7 @@
 
 #include <Kokkos_BitManipulation.hpp>
 #include <dispatch/OpOf.hpp>
+#include <impl/KokkosSoftmax_LossProblem.hpp>
 #include <impl/KokkosSoftmax_Operation.hpp>
 #include <impl/KokkosSoftmax_RowInputs.hpp>
 #include <impl/KokkosSoftmax_RowProblem.hpp>
@@ -59,6 +60,12 @@ BackwardProblem<T> kernel_problem(const BackwardProblem<T>& problem) {
   BackwardProblem<T> same = problem;
   same.function = function_number<operation, V>;
   return same;
+}
+
+/// There is one function, with the number 0.
+template <LossOperation operation, class V, class T>
+const LossProblem<T>& kernel_problem(const LossProblem<T>& problem) {
+  return problem;
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <impl/KokkosSoftmax_Operation.hpp>
 #include <op/Backward.hpp>
+#include <op/CrossEntropy.hpp>
 #include <op/LogSumExp.hpp>
 #include <op/Softmax.hpp>
 #include <string_view>
@@ -34,6 +35,11 @@ struct OpTable<BackwardOperation::softmax_backward, V> {
 template <class V>
 struct OpTable<BackwardOperation::log_softmax_backward, V> {
   using type = BackwardOp<V>;
+};
+
+template <class V>
+struct OpTable<LossOperation::cross_entropy, V> {
+  using type = CrossEntropyOp<V>;
 };
 
 template <auto operation, class V>

@@ -12,8 +12,10 @@
 #include <dispatch/Shapes_General.hpp>
 #include <dispatch/Shapes_Host.hpp>
 #include <dispatch/Shapes_LongRows.hpp>
+#include <dispatch/Shapes_Loss.hpp>
 #include <dispatch/Shapes_Registers.hpp>
 #include <dispatch/Shapes_Search.hpp>
+#include <row/LossSource.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
@@ -48,6 +50,12 @@ requires has_two_inputs<Source>
 struct ShapesOfSource<Exec, Source, V> {
   using OnGpus = BackwardShapes<V>;
   using OnHosts = HostBackwardShapes<V>;
+};
+template <class Exec, class Source, class V>
+requires has_labels<Source>
+struct ShapesOfSource<Exec, Source, V> {
+  using OnGpus = LossShapes<V>;
+  using OnHosts = HostLossShapes<V>;
 };
 template <class Exec, class Source, class V = typename Source::Types>
 using ShapesOf = std::conditional_t<

@@ -106,6 +106,18 @@ struct HostBackwardShapes : NoShapes {
   using SplitColumn = Online;
 };
 
+/// The same for LossSource.
+template <class V>
+struct HostLossShapes : NoShapes {
+  using Subgroup = ShapeList<Shape<1, 1, 16, 1, AccessMode::scalar>>;
+  using ReducedSubgroup = Subgroup;
+  using FusedRegisters = Subgroup;
+  using Online = ShapeList<Shape<1, 1, 4, 1, AccessMode::scalar>>;
+  using ReducedOnline = Online;
+  using LongColumn = Online;
+  using ReducedColumn = Online;
+};
+
 }  // namespace KokkosSoftmax::Impl
 
 #endif

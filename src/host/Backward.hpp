@@ -55,6 +55,41 @@ KOKKOSSOFTMAX_HOST_FUNCTION void for_each_vector(std::int64_t first, std::int64_
   if (c < last) f(c, FirstElements<typename L::T, L::width>(static_cast<int>(last - c)));
 }
 
+/// The entries of rows in one column, at any stride.
+template <class L, class X>
+class StridedRows {
+  using V = typename L::V;
+
+ public:
+  KOKKOSSOFTMAX_HOST_FUNCTION StridedRows(X* column, std::int64_t stride, std::int64_t rows)
+      : m_column(column), m_stride(stride), m_rows(rows) {}
+
+  /// Those of rows r to r + width - 1.
+  template <class Access>
+  KOKKOSSOFTMAX_HOST_FUNCTION V load(const Access& access, std::int64_t r) const {
+    if (m_stride == 1) return access.load(m_column + r);
+    std::remove_const_t<X> near[L::width] = {};
+    for (std::int64_t i = 0; i < count(r); ++i) near[i] = m_column[(r + i) * m_stride];
+    return L::load(near);
+  }
+  template <class Access>
+  KOKKOSSOFTMAX_HOST_FUNCTION void store(const Access& access, std::int64_t r, V v) const {
+    if (m_stride == 1) return access.store(m_column + r, v);
+    X near[L::width];
+    L::store(near, v);
+    for (std::int64_t i = 0; i < count(r); ++i) m_column[(r + i) * m_stride] = near[i];
+  }
+
+ private:
+  KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t count(std::int64_t r) const {
+    return smaller(L::width, m_rows - r);
+  }
+
+  X* m_column;
+  std::int64_t m_stride;
+  std::int64_t m_rows;
+};
+
 /// One contiguous row.
 template <class L, bool is_log, class X>
 class BackwardRow {
@@ -152,45 +187,32 @@ class BackwardPanel {
 
   KOKKOSSOFTMAX_HOST_FUNCTION void add(std::int64_t first, std::int64_t last) {
     for (std::int64_t i = 0; i < m_lanes; ++i) m_partial[i] = T(0);
-    for (std::int64_t c = first; c < last; ++c)
-      for_each_vector<L>(
-          0, m_rows, [&](std::int64_t r, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
-            const V t =
-                m_pairs.t(load(access, m_y + c * m_job.y_column_stride, m_job.y_stride, r),
-                          load(access, m_dy + c * m_job.dy_column_stride, m_job.dy_stride, r));
-            L::store(m_partial + r, L::load(m_partial + r) + t);
-          });
+    for (std::int64_t c = first; c < last; ++c) {
+      const auto y = y_at(c), dy = dy_at(c);
+      for_each_vector<L>(0, m_rows,
+                         [&](std::int64_t r, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
+                           const V t = m_pairs.t(y.load(access, r), dy.load(access, r));
+                           L::store(m_partial + r, L::load(m_partial + r) + t);
+                         });
+    }
     for (std::int64_t i = 0; i < m_lanes; ++i) m_sum[i] += m_partial[i];
   }
 
   KOKKOSSOFTMAX_HOST_FUNCTION void write(std::int64_t c) const {
-    X* const dx = m_dx + c * m_job.dx_column_stride;
+    const auto y = y_at(c), dy = dy_at(c);
+    const StridedRows<L, X> dx(m_dx + c * m_job.dx_column_stride, m_job.dx_stride, m_rows);
     for_each_vector<L>(
         0, m_rows, [&](std::int64_t r, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
-          const V y = load(access, m_y + c * m_job.y_column_stride, m_job.y_stride, r);
-          const V dy = load(access, m_dy + c * m_job.dy_column_stride, m_job.dy_stride, r);
-          store(access, dx, m_job.dx_stride, r, m_pairs.result(y, dy, L::load(m_partial + r)));
+          dx.store(access, r,
+                   m_pairs.result(y.load(access, r), dy.load(access, r), L::load(m_partial + r)));
         });
   }
 
-  /// Rows r to r + width - 1 of a column.
-  template <class Access>
-  KOKKOSSOFTMAX_HOST_FUNCTION V load(const Access& access, const X* column, std::int64_t stride,
-                                     std::int64_t r) const {
-    if (stride == 1) return access.load(column + r);
-    X near[L::width] = {};
-    for (std::int64_t i = 0; i < smaller(L::width, m_rows - r); ++i)
-      near[i] = column[(r + i) * stride];
-    return L::load(near);
+  KOKKOSSOFTMAX_HOST_FUNCTION StridedRows<L, const X> y_at(std::int64_t c) const {
+    return {m_y + c * m_job.y_column_stride, m_job.y_stride, m_rows};
   }
-  template <class Access>
-  KOKKOSSOFTMAX_HOST_FUNCTION void store(const Access& access, X* column, std::int64_t stride,
-                                         std::int64_t r, V v) const {
-    if (stride == 1) return access.store(column + r, v);
-    X near[L::width];
-    L::store(near, v);
-    for (std::int64_t i = 0; i < smaller(L::width, m_rows - r); ++i)
-      column[(r + i) * stride] = near[i];
+  KOKKOSSOFTMAX_HOST_FUNCTION StridedRows<L, const X> dy_at(std::int64_t c) const {
+    return {m_dy + c * m_job.dy_column_stride, m_job.dy_stride, m_rows};
   }
 
   const HostBackwardJob<X, T>& m_job;

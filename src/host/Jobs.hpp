@@ -107,6 +107,25 @@ struct HostBackwardJob {
   bool streams;  // dx is written past the caches
 };
 
+/// Rows of a gradient: dx_j = factor * (exp(v_j - lse) - offset), with v = factors * x and numbers
+/// of each row. The strides are as in HostBackwardJob.
+template <class X, class T>
+struct HostGradientJob {
+  const X* x;
+  X* dx;
+  std::int64_t x_stride;
+  std::int64_t dx_stride;
+  std::int64_t x_column_stride;
+  std::int64_t dx_column_stride;
+  std::int64_t rows;
+  std::int64_t columns;
+  HostFactors<T> factors;
+  const T* lse;  // of each row, as the others
+  const T* factor;
+  const T* offset;
+  bool streams;  // dx is written past the caches
+};
+
 /// The largest number of rows of a panel, which are computed together.
 inline constexpr std::int64_t host_panel_rows = 1024;
 

@@ -7,6 +7,7 @@
 /// pair of types (generate/host_kernels.cpp.in).
 
 #include <host/Backward.hpp>
+#include <host/Gradient.hpp>
 #include <host/Kernels.hpp>
 #include <host/LongRows.hpp>
 #include <host/PipelinedRows.hpp>
@@ -149,10 +150,18 @@ constexpr HostBackwardKernels<X> backward_kernels() {
 }
 
 template <class X, class Y>
+constexpr HostGradientKernels<X> gradient_kernels() {
+  if constexpr (std::is_same_v<X, Y>)
+    return GradientKernelsOf<X>::all();
+  else
+    return {};
+}
+
+template <class X, class Y>
 constexpr HostKernelTable<X, Y> kernel_table() {
-  return {FunctionsOf<X, Y>::all(), KernelsOf<Softmax, X, Y>::all(),
+  return {FunctionsOf<X, Y>::all(),           KernelsOf<Softmax, X, Y>::all(),
           KernelsOf<LogSoftmax, X, Y>::all(), KernelsOf<LogSumExp, X, Y>::all(),
-          backward_kernels<X, Y>()};
+          backward_kernels<X, Y>(),           gradient_kernels<X, Y>()};
 }
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA

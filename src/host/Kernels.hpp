@@ -58,6 +58,17 @@ struct HostBackwardKernels {
   void (*panels)(const Job&);
 };
 
+/// The kernels of gradients on entries of type X.
+template <class X>
+struct HostGradientKernels {
+  using Job = HostGradientJob<X, HostCompute<X>>;
+
+  /// Computes rows that are contiguous in both arrays.
+  void (*rows)(const Job&);
+  /// Computes rows of any strides.
+  void (*panels)(const Job&);
+};
+
 /// The functions of single numbers that the kernels consist of, for tests and for measuring what a
 /// processor can reach.
 template <class X, class Y>
@@ -81,7 +92,9 @@ struct HostKernelTable {
   HostKernels<X, Y> softmax;
   HostKernels<X, Y> log_softmax;
   HostKernels<X, Y> logsumexp;
-  HostBackwardKernels<X> backward;  // null if X and Y differ
+  // Null if X and Y differ:
+  HostBackwardKernels<X> backward;
+  HostGradientKernels<X> gradient;
 };
 
 }  // namespace KokkosSoftmax::Impl

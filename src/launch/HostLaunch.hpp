@@ -6,6 +6,7 @@
 #include <launch/LaunchContext.hpp>
 #include <schedules/HostBackward.hpp>
 #include <schedules/HostColumns.hpp>
+#include <schedules/HostLoss.hpp>
 #include <schedules/HostRows.hpp>
 #include <schedules/HostValues.hpp>
 #include <schedules/HostVectors.hpp>
@@ -24,7 +25,9 @@ struct HostLaunch {
 
   static void launch(const Context& context) {
     const std::string& label = kernel_label<Op>(Algorithm::host, context.problem().function);
-    if constexpr (has_two_inputs<Source>)
+    if constexpr (is_loss<Op>)
+      host_loss<Exec, V>(context.exec, label, context.arguments);
+    else if constexpr (has_two_inputs<Source>)
       host_backward(context.exec, label, context.arguments, context.options.reproducible);
     else
       launch_of_one_input(context, label);

@@ -16,6 +16,7 @@
 #include <backend/Unroll.hpp>
 #include <impl/KokkosSoftmax_RowInputs.hpp>
 #include <row/RowArgs.hpp>
+#include <row/RowNumbers.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -44,14 +45,7 @@ struct BackwardArgs : RowArgs<V> {
 
   /// Where row r of dy starts.
   KOKKOS_FORCEINLINE_FUNCTION const X* dy_row(std::int64_t r) const {
-    std::int64_t offset = 0;
-    for (int d = max_outer_rank - 1; d > 0; --d) {
-      if (d >= this->problem.outer_rank) continue;
-      const std::int64_t slower = r / this->problem.outer[d].extent;
-      offset += (r - slower * this->problem.outer[d].extent) * dy_outer_stride[d];
-      r = slower;
-    }
-    return dy + (offset + r * dy_outer_stride[0]);
+    return dy + outer_offset(this->problem, r, dy_outer_stride);
   }
 };
 

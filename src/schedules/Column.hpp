@@ -6,6 +6,7 @@
 /// The schedule `column`: strided rows whose neighbours lie side by side in memory, worked on by
 /// the lanes of one team.
 
+#include <op/CrossEntropy.hpp>
 #include <op/FinishRow.hpp>
 #include <op/ReduceTile.hpp>
 #include <op/RowOutputs.hpp>
@@ -245,11 +246,14 @@ struct ColumnKernel {
     const auto rows = team.lane_rows();
     const std::int64_t columns = team.is_row(0) ? arguments.problem.columns : 0;
     State mine[Tiles::rows];
+    RowTotal<Op> total[Tiles::rows];
     with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
-      reduce<typename Output::Exp>(team, rows, columns, mine);
+      reduce<typename Output::Exp>(team, rows, columns, mine, total);
     });
     const auto merged = team.template merge<Op>(mine);
-    if constexpr (!Op::writes_entries)
+    if constexpr (is_loss<Op>)
+      finish_losses(member, total, merged.all);
+    else if constexpr (!Op::writes_entries)
       write_values(team, rows, merged.all);
     else
       with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
@@ -258,21 +262,53 @@ struct ColumnKernel {
     if constexpr (Op::writes_entries) team.template finish_beside_lane<Op>(merged);
   }
 
-  static std::size_t scratch_bytes(std::int64_t /*columns*/) { return Team::scratch_bytes(); }
+  static std::size_t scratch_bytes(std::int64_t /*columns*/) {
+    return Team::scratch_bytes() + (is_loss<Op> ? TeamOfTotals::scratch_bytes() : 0);
+  }
 
  private:
+  using TeamOfTotals = ColumnTeam<Exec, PlainSum<typename V::Compute>, Source, Shape>;
+
   template <class Exp>
   KOKKOS_FORCEINLINE_FUNCTION void reduce(const Team& team, const typename Team::Rows& rows,
-                                          std::int64_t columns, State (&state)[Tiles::rows]) const {
+                                          std::int64_t columns, State (&state)[Tiles::rows],
+                                          RowTotal<Op> (&total)[Tiles::rows]) const {
     OnlineSum<Exp, State> sum[Tiles::rows];
     for (std::int64_t first = 0; first < columns; first += Tiles::chunks) {
       Tiles tiles;
       tiles.load(arguments, rows.row, first, team.thread());
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < Tiles::rows; ++k) sum[k].add(tiles[k]);
+      for (int k = 0; k < Tiles::rows; ++k) {
+        sum[k].add(tiles[k]);
+        add_total(total[k], tiles[k], rows.row, first, team.thread(), k);
+      }
     }
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k) state[k] = sum[k].state();
+  }
+
+  template <class Tile, class Row, int slots>
+  KOKKOS_FORCEINLINE_FUNCTION void add_total([[maybe_unused]] RowTotal<Op>& total,
+                                             [[maybe_unused]] const Tile& tile,
+                                             [[maybe_unused]] const Row (&row)[slots],
+                                             [[maybe_unused]] std::int64_t first,
+                                             [[maybe_unused]] int thread,
+                                             [[maybe_unused]] int k) const {
+    if constexpr (is_loss<Op>) total.add(tile, arguments, row[slots == 1 ? 0 : k], first, thread);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void finish_losses(const typename Team::Member& member,
+                                                 const RowTotal<Op> (&total)[Tiles::rows],
+                                                 const State (&all)[Tiles::rows]) const {
+    const TeamOfTotals team(member, arguments);
+    PlainSum<typename V::Compute> mine[Tiles::rows];
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < Tiles::rows; ++k) mine[k] = total[k].state();
+    const auto merged = team.template merge<Op>(mine);
+    if (team.thread() != 0) return;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < Tiles::rows; ++k)
+      if (team.is_row(k)) finish_loss(arguments, team.row_number(k), all[k], merged.all[k].sum);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void write_values(const Team& team, const typename Team::Rows& rows,

@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDREGISTERS_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDREGISTERS_HPP
 
+#include <op/CrossEntropy.hpp>
 #include <op/FinishRow.hpp>
 #include <op/ReduceTile.hpp>
 #include <op/TileFor.hpp>
@@ -33,14 +34,30 @@ struct FusedRegistersKernel {
     const ScratchStates<Exec, State> states(member.team_scratch(0), Shape::threads);
     const auto all =
         merge_over_team<Shape::threads, lanes, !Op::writes_entries>(member, lane, states, mine);
-    if (!Op::writes_entries && member.team_rank() > 0) return;
-    finish_tile<Op>(arguments, share, row, thread_id, thread_id == 0, all,
-                    factor_to(reference_of_state(all), mine));
-    if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all);
+    if constexpr (is_loss<Op>) {
+      finish_with_label(member, share, row, thread_id, lane, all);
+    } else {
+      if (!Op::writes_entries && member.team_rank() > 0) return;
+      finish_tile<Op>(arguments, share, row, thread_id, thread_id == 0, all,
+                      factor_to(reference_of_state(all), mine));
+      if (thread_id == 0) finish_beside<Op>(arguments, arguments.row_of_team(member), all);
+    }
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) {
-    return ScratchStates<Exec, State>::shmem_size(Shape::threads);
+    return ScratchStates<Exec, State>::shmem_size(Shape::threads) +
+           total_bytes<Exec, Op>(Shape::threads);
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void finish_with_label(const Member& member, const Share& share,
+                                                     const Row& row, int thread_id, int lane,
+                                                     const State& all) const {
+    RowTotal<Op> total;
+    total.add(share, arguments, row, 0, thread_id);
+    const auto of_row = total_of_team<Exec, Op, Shape::threads, Shape::lanes>(member, lane, total,
+                                                                              arguments.smoothing);
+    if (thread_id == 0) finish_loss(arguments, arguments.row_of_team(member), all, of_row);
   }
 };
 

@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_ONLINE_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_ONLINE_HPP
 
+#include <op/CrossEntropy.hpp>
 #include <op/FinishRow.hpp>
 #include <op/RowOp.hpp>
 #include <op/TileFor.hpp>
@@ -30,15 +31,20 @@ struct OnlineKernel {
     const int thread_id = member.team_rank() * lanes + lane;
     const Row row(arguments, arguments.row_of_team(member));
 
+    RowTotal<Op> total;
     const State mine =
         with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
-          return reduce<typename Output::Exp>(row, thread_id);
+          return reduce<typename Output::Exp>(row, thread_id, total);
         });
     const ScratchStates<Exec, State> states(member.team_scratch(0), Shape::threads);
     const auto all = merge_over_team<Shape::threads, lanes, !Op::writes_entries>(
         member, lane, states, merge_over_lanes<lanes>(member, mine));
 
-    if constexpr (!Op::writes_entries) {
+    if constexpr (is_loss<Op>) {
+      const auto of_row =
+          total_of_team<Exec, Op, Shape::threads, lanes>(member, lane, total, arguments.smoothing);
+      if (thread_id == 0) finish_loss(arguments, arguments.row_of_team(member), all, of_row);
+    } else if constexpr (!Op::writes_entries) {
       if (thread_id == 0) finish_row<Op>(arguments, all, row.y);
     } else {
       with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
@@ -49,18 +55,21 @@ struct OnlineKernel {
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) {
-    return ScratchStates<Exec, State>::shmem_size(Shape::threads);
+    return ScratchStates<Exec, State>::shmem_size(Shape::threads) +
+           total_bytes<Exec, Op>(Shape::threads);
   }
 
  private:
   template <class Exp>
-  KOKKOS_FORCEINLINE_FUNCTION State reduce(const Row& row, int thread_id) const {
+  KOKKOS_FORCEINLINE_FUNCTION State reduce(const Row& row, int thread_id,
+                                           RowTotal<Op>& total) const {
     OnlineSum<Exp, State> sum;
     const std::int64_t end = row.read_end(Source(arguments));
     for (std::int64_t first = 0; first == 0 || first < end; first += RowTile::chunks) {
       RowTile tile;
       tile.load(arguments, row, first, thread_id);
       sum.add(tile);
+      total.add(tile, arguments, row, first, thread_id);
     }
     return sum.state();
   }

@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_SUBGROUP_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SUBGROUP_HPP
 
+#include <op/CrossEntropy.hpp>
 #include <op/FinishRow.hpp>
 #include <op/ReduceTile.hpp>
 #include <op/TileFor.hpp>
@@ -40,7 +41,9 @@ struct SubgroupKernel {
       const auto state =
           reduce_tile<Op, HeldState<Op>, Shape::lanes>(member, share[k], arguments.function);
       const std::int64_t r = first + k * Shape::threads;
-      if (r < arguments.problem.rows) {
+      if constexpr (is_loss<Op>) {
+        finish_loss_of_lanes<Op, Shape::lanes>(member, share[k], arguments, r, lane, state);
+      } else if (r < arguments.problem.rows) {
         finish_tile<Op>(arguments, share[k], Row(arguments, r), lane, lane == 0, state);
         if (lane == 0) finish_beside<Op>(arguments, r, state);
       }

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_OP_CROSSENTROPY_HPP
+#define KOKKOSSOFTMAX_SRC_OP_CROSSENTROPY_HPP
+
+#include <impl/KokkosSoftmax_Operation.hpp>
+#include <numerics/CompensatedSum.hpp>
+#include <numerics/ExpForSum.hpp>
+#include <op/FinishRow.hpp>
+#include <op/LogSoftmax.hpp>
+#include <op/RowOp.hpp>
+#include <row/LossSource.hpp>
+#include <team/PlainSum.hpp>
+#include <team/TeamReduce.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// How a row is reduced: as for log_softmax, so that the maximum is kept. `value` is the
+/// log-sum-exp.
+template <class T>
+struct CrossEntropyOutput {
+  using Exp = ExpForSum<T>;
+  using State = LogSumExpState<T>;
+  using HeldState = State;
+  static constexpr const char* name = to_string(LossOperation::cross_entropy);
+  static constexpr bool keeps_exponentials = false;
+  static constexpr bool computes_on_half_pairs = false;
+
+  KOKKOS_FORCEINLINE_FUNCTION CrossEntropyOutput(const State& row, EmptyRows)
+      : value(row.value()) {}
+
+  T value;
+};
+
+template <class V>
+struct CrossEntropyOp {
+  using Types = V;
+  using State = LogSumExpState<typename V::Compute>;
+  using Outputs = OutputList<CrossEntropyOutput<typename V::Compute>>;
+  static constexpr bool writes_entries = false;
+  static constexpr bool needs_label = true;
+};
+
+template <class Op>
+inline constexpr bool is_loss = requires {
+  requires Op::needs_label;
+};
+
+/// The loss of a row with a label, given the values of the label's entry and of the mean entry.
+/// `state` is that of the row relative to its maximum.
+template <class V, class T>
+KOKKOS_FORCEINLINE_FUNCTION T loss_of(const LogSumExpState<T>& state, T smoothing, T of_label,
+                                      T mean) {
+  const LogSoftmaxOutput<V> log_probability(state, EmptyRows::nan);
+  if (smoothing == T(0)) return T(0) - log_probability(of_label);
+  const T loss = T(0) - smoothing * log_probability(mean);
+  return smoothing == T(1) ? loss : loss - (T(1) - smoothing) * log_probability(of_label);
+}
+
+/// Writes the loss and the log-sum-exp of row r, given the sum of its entries. Call it in one
+/// thread per row.
+template <class V, class T>
+KOKKOS_FORCEINLINE_FUNCTION void finish_loss(const LossArgs<V>& arguments, std::int64_t r,
+                                             const LogSumExpState<T>& state, T total) {
+  const auto& problem = arguments.problem;
+  if (arguments.row_lse.data != nullptr)
+    number_of_row(problem, arguments.row_lse, r) = lse_beside(state);
+  const std::int64_t label = label_of_row(problem, arguments.labels, r);
+  T loss = label == NoLabel::ignored ? T(0) : Kokkos::Experimental::quiet_NaN_v<T>;
+  if (label >= 0) {
+    const T x = static_cast<T>(arguments.row(r).x[label * problem.x_column_stride]);
+    loss = loss_of<V>(state, arguments.smoothing, LossSource<V>(arguments).value(x, label),
+                      total / static_cast<T>(problem.columns));
+  }
+  number_of_row(problem, arguments.loss, r) = loss;
+}
+
+/// The sum of the entries of a row, which label smoothing needs. There is none for operations
+/// without labels.
+template <class Op>
+class RowTotal {
+ public:
+  template <class Tile, class Arguments>
+  KOKKOS_FORCEINLINE_FUNCTION void add(const Tile&, const Arguments&, const typename Tile::Row&,
+                                       std::int64_t, int) {}
+};
+template <class Op>
+requires is_loss<Op>
+class RowTotal<Op> {
+  using T = typename Op::Types::Compute;
+
+ public:
+  /// Adds a tile that was loaded with the same arguments.
+  template <class Tile, class Arguments>
+  KOKKOS_FORCEINLINE_FUNCTION void add(const Tile& tile, const Arguments& arguments,
+                                       const typename Tile::Row& row, std::int64_t first,
+                                       int thread_id) {
+    if (arguments.smoothing != T(0)) m_sum.add(tile.total(row, first, thread_id));
+  }
+  /// What this thread has added.
+  KOKKOS_FORCEINLINE_FUNCTION PlainSum<T> state() const { return {m_sum.value()}; }
+
+ private:
+  CompensatedSum<T> m_sum;
+};
+
+/// The RowTotals of the threads of a team, merged. Only the first thread gets the result.
+template <class Exec, class Op, int threads, int lanes, class Member, class T>
+KOKKOS_FORCEINLINE_FUNCTION T total_of_team(const Member& member, int lane,
+                                            const RowTotal<Op>& total, T smoothing) {
+  if (smoothing == T(0)) return T(0);
+  const ScratchStates<Exec, PlainSum<T>> sums(member.team_scratch(0), threads);
+  return merge_over_team<threads, lanes, true>(member, lane, sums,
+                                               merge_over_lanes<lanes>(member, total.state()))
+      .sum;
+}
+template <class Exec, class Op>
+std::size_t total_bytes([[maybe_unused]] int threads) {
+  if constexpr (is_loss<Op>)
+    return ScratchStates<Exec, PlainSum<typename Op::Types::Compute>>::shmem_size(threads);
+  else
+    return 0;
+}
+
+/// Finishes row r, which the lanes of a vector hold in a tile.
+template <RowOp Op, int lanes, class Member, class Tile, class Arguments>
+KOKKOS_FORCEINLINE_FUNCTION void finish_loss_of_lanes(const Member& member, const Tile& tile,
+                                                      const Arguments& arguments, std::int64_t r,
+                                                      int lane, const typename Op::State& state) {
+  RowTotal<Op> total;
+  total.add(tile, arguments, typename Tile::Row(arguments, r), 0, lane);
+  const auto all = merge_over_lanes<lanes>(member, total.state());
+  if (lane == 0 && r < arguments.problem.rows) finish_loss(arguments, r, state, all.sum);
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

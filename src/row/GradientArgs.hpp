@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_ROW_GRADIENTARGS_HPP
+#define KOKKOSSOFTMAX_SRC_ROW_GRADIENTARGS_HPP
+
+/// \file
+/// The derivatives of operations with one number per row. With the softmax p of a row, the scale s,
+/// the label l, the label smoothing e and the number of columns n:
+///
+///     logsumexp_backward:      dx_j = s * dlse * p_j
+///     cross_entropy_backward:  dx_j = s * dloss * (p_j - (1 - e) * [j = l] - e / n)
+///
+/// with p_j = exp(v_j - lse). So each entry is computed alone, from v_j and numbers of its row.
+
+#include <Kokkos_Core.hpp>
+#include <row/GeneralSource.hpp>
+#include <row/RowNumbers.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// The arguments of a gradient's kernels: those of the source of v, and the numbers of rows.
+template <class SourceArguments>
+struct GradientArgs : SourceArguments {
+  using V = typename SourceArguments::Types;
+  using T = typename V::Compute;
+  using Problem = GradientProblem<typename V::X>;
+
+  RowNumbers<const T> row_lse;
+  RowNumbers<const T> derivative;
+  RowLabels labels;
+  T factor;    // the scale, of which 0 isn't replaced as it is in RowArgs
+  T of_label;  // what the label's entry has less
+  T of_all;    // what all entries have less
+
+  GradientArgs(const Problem& problem, const Options& options)
+      : SourceArguments(problem, options),
+        row_lse(problem.row_lse),
+        derivative(problem.derivative),
+        labels(problem.labels),
+        factor(static_cast<T>(options.scale)),
+        of_label(static_cast<T>(1 - labels.smoothing)),
+        of_all(static_cast<T>(labels.smoothing / static_cast<double>(problem.columns))) {}
+};
+
+/// What the entries of a row have in common.
+template <class T>
+class GradientRow {
+ public:
+  template <class Arguments>
+  KOKKOS_FORCEINLINE_FUNCTION GradientRow(const Arguments& arguments, std::int64_t r)
+      : lse(number_of_row(arguments.problem, arguments.row_lse, r)),
+        factor(arguments.factor * number_of_row(arguments.problem, arguments.derivative, r)) {
+    if (arguments.labels.index.data == nullptr) return;
+    label = label_of_row(arguments.problem, arguments.labels, r);
+    of_label = arguments.of_label;
+    offset = label == NoLabel::invalid ? Kokkos::Experimental::quiet_NaN_v<T> : arguments.of_all;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION bool is_ignored() const { return label == NoLabel::ignored; }
+
+  /// dx of the entry with the value v. An entry whose softmax is its target has 0, whatever the
+  /// factor is, as a masked one.
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v, std::int64_t column) const {
+    const T p = v == -Kokkos::Experimental::infinity_v<T> ? T(0) : Kokkos::exp(v - lse);
+    const T above = (p - (column == label ? of_label : T(0))) - offset;
+    return above == T(0) || is_ignored() ? T(0) : factor * above;
+  }
+
+  T lse;
+  T factor;
+  T offset = T(0);
+  T of_label = T(0);
+  std::int64_t label = none;
+
+ private:
+  static constexpr std::int64_t none = -3;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_ROW_ROWNUMBERS_HPP
+#define KOKKOSSOFTMAX_SRC_ROW_ROWNUMBERS_HPP
+
+/// \file
+/// Arrays of one number per row in kernels: log-sum-exps, derivatives, labels.
+
+#include <Kokkos_Core.hpp>
+#include <cstdint>
+#include <impl/KokkosSoftmax_LossProblem.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// The distance of row r from the first row in an array with the strides `stride` along the outer
+/// axes of a problem.
+template <class Problem>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t outer_offset(
+    const Problem& problem, std::int64_t r, const std::int64_t (&stride)[max_outer_rank]) {
+  std::int64_t offset = 0;
+  for (int d = max_outer_rank - 1; d > 0; --d) {
+    if (d >= problem.outer_rank) continue;
+    const std::int64_t slower = r / problem.outer[d].extent;
+    offset += (r - slower * problem.outer[d].extent) * stride[d];
+    r = slower;
+  }
+  return offset + r * stride[0];
+}
+
+/// The element of row r.
+template <class Problem, class T>
+KOKKOS_FORCEINLINE_FUNCTION T& number_of_row(const Problem& problem, const RowNumbers<T>& numbers,
+                                             std::int64_t r) {
+  return numbers.data[outer_offset(problem, r, numbers.outer_stride)];
+}
+
+/// What a row without a column for its label has in place of it.
+struct NoLabel {
+  enum : std::int64_t {
+    ignored = -1,  ///< the row counts for nothing
+    invalid = -2   ///< the label is not the number of a column
+  };
+};
+
+/// The column that is the label of row r, or a NoLabel.
+template <class Problem>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t label_of_row(const Problem& problem,
+                                                      const RowLabels& labels, std::int64_t r) {
+  const std::int64_t i = outer_offset(problem, r, labels.index.outer_stride);
+  const std::int64_t label = labels.have_64_bits
+                                 ? static_cast<const std::int64_t*>(labels.index.data)[i]
+                                 : static_cast<const std::int32_t*>(labels.index.data)[i];
+  if (label == labels.ignored) return NoLabel::ignored;
+  return label >= 0 && label < problem.columns ? label : NoLabel::invalid;
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// cross_entropy, cross_entropy_backward and logsumexp_backward: right with every algorithm, layout
+// and axis, with ignored and invalid labels, label smoothing and special values, in place, and as
+// the derivatives of each other.
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <random>
+#include <reference/Loss.hpp>
+#include <support/Algorithms.hpp>
+#include <support/Inputs.hpp>
+#include <support/Recorder.hpp>
+#include <support/Throws.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+using Right = Kokkos::LayoutRight;
+using Left = Kokkos::LayoutLeft;
+using Strided = Kokkos::LayoutStride;
+
+/// Labels of which some are ignored, and some aren't columns.
+Labels random_labels(std::size_t count, std::size_t columns, double smoothing,
+                     std::int64_t ignored) {
+  std::minstd_rand random(static_cast<unsigned>(count * 31 + columns));
+  Labels labels{.of_row = {}, .ignored = ignored, .smoothing = smoothing};
+  for (std::size_t r = 0; r < count; ++r) {
+    const auto kind = random() % 8;
+    const auto n = static_cast<std::int64_t>(columns);
+    labels.of_row.push_back(kind == 0   ? ignored
+                            : kind == 1 ? n + static_cast<std::int64_t>(random() % 2)
+                                        : static_cast<std::int64_t>(random() % columns));
+  }
+  labels.of_row.back() = static_cast<std::int64_t>(columns) - 1;
+  return labels;
+}
+
+template <class T>
+::testing::AssertionResult are_near(const std::vector<T>& got, const ExpectedNumbers& expected,
+                                    long double (*half_ulp)(long double)) {
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const long double want = expected.values[i];
+    const long double bound = expected.bounds[i] + half_ulp(want);
+    const bool near =
+        std::isnan(want) ? std::isnan(got[i]) : got[i] == want || std::fabs(got[i] - want) <= bound;
+    if (!near)
+      return ::testing::AssertionFailure() << "number " << i << ": " << got[i] << " instead of "
+                                           << want << ", allowed: " << bound;
+  }
+  return ::testing::AssertionSuccess();
+}
+
+template <class C>
+class CrossEntropy : public ::testing::Test {
+ protected:
+  using T = typename C::value;
+  using X = typename C::x_value;
+  using Exec = typename C::exec;
+  template <class Label>
+  using LabelField = Field<Label, Exec>;
+
+  static long double no_rounding(long double) { return 0; }
+  static long double rounding_to_x(long double want) {
+    const auto format = format_of<X>();
+    return format ? format->half_ulp(want) : 0;
+  }
+
+  static Extents extents_of(std::size_t count, std::size_t columns, int axis) {
+    return axis == 0 ? Extents{columns, count} : Extents{count, columns};
+  }
+
+  /// Calls cross_entropy and checks loss and lse.
+  template <class LX, class LRows, class Label, int rank = 2>
+  static ::testing::AssertionResult check_loss(const Extents& extents, const Rows<T>& x,
+                                               const Labels& labels, CrossEntropyOptions options,
+                                               std::size_t offset = 0) {
+    options.ignore_index = labels.ignored;
+    options.label_smoothing = labels.smoothing;
+    const Extents of_rows = without_axis(extents, options.axis);
+    Field<X, Exec> x_field(place<LX>(extents, offset));
+    LabelField<Label> label_field(place<LRows>(of_rows, offset));
+    Field<T, Exec> loss(place<LRows>(of_rows, offset)), lse(place<Right>(of_rows));
+    x_field.assign(rows_to_tensor(x.values, extents, options.axis));
+    label_field.assign(std::vector<Label>(labels.of_row.begin(), labels.of_row.end()));
+    const Exec exec;
+    const auto x_view = x_field.template view<LX, rank, const X>();
+    const auto label_view = label_field.template view<LRows, rank - 1, const Label>();
+    cross_entropy(exec, x_view, label_view, loss.template view<LRows, rank - 1>(),
+                  lse.template view<Right, rank - 1>(), options);
+    exec.fence();
+    const auto v = scaled_rows(x, options.scale);
+    const auto with_lse = loss.template read<T>();
+    auto result = are_near(with_lse, reference_loss(v, labels), &no_rounding);
+    if (result) result = is_accurate(Function::logsumexp, v, beside_y(reference(v)), lse.read());
+    cross_entropy(exec, x_view, label_view, loss.template view<LRows, rank - 1>(), options);
+    exec.fence();
+    result = both(result, same_bits(loss.template read<T>(), with_lse), "lse changes the loss");
+    result = both(result, loss.gaps_are_unchanged() && lse.gaps_are_unchanged(),
+                  "something beside the results was written");
+    result =
+        both(result, x_field.is_unchanged() && label_field.is_unchanged(), "an input was written");
+    if (!result)
+      result << "\n  in " << x.count << " rows of " << x.columns << " columns, axis "
+             << options.axis << ", smoothing " << labels.smoothing << ", "
+             << to_string(options.algorithm);
+    return result;
+  }
+
+  struct RowNumbers {
+    std::vector<T> lse;
+    std::vector<T> derivative;
+  };
+  static RowNumbers numbers_of(const Rows<T>& v) {
+    RowNumbers numbers;
+    const Expected expected = reference(v);
+    std::minstd_rand random(3);
+    for (std::size_t r = 0; r < v.count; ++r) {
+      numbers.lse.push_back(static_cast<T>(expected.logsumexp[r]));
+      numbers.derivative.push_back(static_cast<T>(random() % 100) / T(16) - T(3));
+    }
+    return numbers;
+  }
+
+  /// Calls cross_entropy_backward, or logsumexp_backward if there are no labels, and checks dx.
+  template <class LX, class LRows, class LDX, int rank = 2>
+  static ::testing::AssertionResult check_gradient(const Extents& extents, const Rows<T>& x,
+                                                   const Labels* labels, int axis, double scale,
+                                                   bool in_place = false, std::size_t offset = 0) {
+    const Rows<T> v = scaled_rows(x, scale);
+    const RowNumbers numbers = numbers_of(v);
+    const Extents of_rows = without_axis(extents, axis);
+    Field<X, Exec> x_field(place<LX>(extents, offset)), dx_field(place<LDX>(extents, offset));
+    Field<T, Exec> lse(place<LRows>(of_rows, offset)), derivative(place<LRows>(of_rows));
+    Field<std::int64_t, Exec> label_field(place<LRows>(of_rows));
+    x_field.assign(rows_to_tensor(x.values, extents, axis));
+    lse.assign(numbers.lse);
+    derivative.assign(numbers.derivative);
+    const Exec exec;
+    const auto call = [&](const auto& dx) {
+      const auto x_view = x_field.template view<LX, rank, const X>();
+      const auto lse_view = lse.template view<LRows, rank - 1, const T>();
+      const auto derivative_view = derivative.template view<LRows, rank - 1, const T>();
+      if (labels == nullptr)
+        return logsumexp_backward(exec, x_view, lse_view, derivative_view, dx,
+                                  {.axis = axis, .scale = scale});
+      label_field.assign(labels->of_row);
+      cross_entropy_backward(exec, x_view,
+                             label_field.template view<LRows, rank - 1, const std::int64_t>(),
+                             lse_view, derivative_view, dx,
+                             {.axis = axis,
+                              .scale = scale,
+                              .ignore_index = labels->ignored,
+                              .label_smoothing = labels->smoothing});
+    };
+    if (in_place)
+      call(x_field.template view<LX, rank>());
+    else
+      call(dx_field.template view<LDX, rank>());
+    exec.fence();
+    auto& dx = in_place ? x_field : dx_field;
+    auto result = are_near(tensor_to_rows(dx.template read<T>(), extents, axis),
+                           reference_gradient(v, scale, numbers.lse, numbers.derivative, labels),
+                           &rounding_to_x);
+    result = both(result, dx.gaps_are_unchanged(), "something beside dx's elements was written");
+    result = both(result, (in_place || x_field.is_unchanged()) && lse.is_unchanged(),
+                  "an input was written");
+    if (!result)
+      result << "\n  in " << x.count << " rows of " << x.columns << " columns, axis " << axis
+             << (labels == nullptr ? ", without labels" : ", with labels") << ", offset " << offset
+             << (in_place ? ", in place" : "");
+    return result;
+  }
+};
+TYPED_TEST_SUITE(CrossEntropy, SameTypeConfigs, ConfigName);
+
+struct Size {
+  std::size_t count, columns;
+};
+
+TYPED_TEST(CrossEntropy, EveryAlgorithm) {
+  using X = typename TypeParam::x_value;
+  std::vector<Algorithm> algorithms(std::begin(all_algorithms), std::end(all_algorithms));
+  algorithms.push_back(Algorithm::automatic);
+  for (const auto& [count, columns] :
+       {Size{1, 1}, Size{70, 1}, Size{70, 4}, Size{700, 7}, Size{70, 16}, Size{70, 33},
+        Size{33, 130}, Size{33, 300}, Size{9, 1024}, Size{9, 1025}, Size{5, 5001}, Size{3, 20001},
+        Size{2, 70001}})
+    for (const double smoothing : {0.0, 0.125, 1.0}) {
+      const Labels labels = random_labels(count, columns, smoothing, -100);
+      const auto& x = normal_sample<X>(count, columns).rows;
+      for (const int axis : {0, 1})
+        for (const Algorithm algorithm : algorithms) {
+          const bool served = is_served(algorithm, [&] {
+            EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int64_t>(
+                TestFixture::extents_of(count, columns, axis), x, labels,
+                {.axis = axis, .scale = -0.75, .algorithm = algorithm})));
+          });
+          EXPECT_TRUE(served || algorithm != Algorithm::automatic);
+        }
+    }
+}
+
+TYPED_TEST(CrossEntropy, LayoutsAndLabels) {
+  using X = typename TypeParam::x_value;
+  for (const std::size_t columns : {3, 130, 5001})
+    for (const int axis : {0, 1}) {
+      const Labels labels = random_labels(33, columns, 0.1, 2);  // a column as the ignored label
+      const auto& x = normal_sample<X>(33, columns).rows;
+      const Extents extents = TestFixture::extents_of(33, columns, axis);
+      const CrossEntropyOptions options{.axis = axis};
+      EXPECT_TRUE((TestFixture::template check_loss<Left, Left, std::int32_t>(extents, x, labels,
+                                                                              options, 1)));
+      EXPECT_TRUE((TestFixture::template check_loss<Strided, Strided, std::int64_t>(
+          extents, x, labels, options, 3)));
+      CrossEntropyOptions reproducible = options;
+      reproducible.reproducible = true;
+      EXPECT_TRUE((TestFixture::template check_loss<Right, Strided, std::int32_t>(
+          extents, x, labels, reproducible)));
+    }
+  const Extents extents{3, 5, 7, 9};
+  for (const int axis : {0, 1, 2, 3}) {
+    const std::size_t columns = extents[static_cast<std::size_t>(axis)];
+    const std::size_t count = product(extents) / columns;
+    const auto& x = normal_sample<X>(count, columns).rows;
+    const Labels labels = random_labels(count, columns, 0, -1);
+    EXPECT_TRUE((TestFixture::template check_loss<Right, Left, std::int32_t, 4>(extents, x, labels,
+                                                                                {.axis = axis})));
+    EXPECT_TRUE((TestFixture::template check_gradient<Strided, Left, Right, 4>(extents, x, &labels,
+                                                                               axis, 1.5)));
+  }
+  const Labels one = random_labels(1, 100, 0.5, -1);
+  EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int32_t, 1>(
+      {100}, normal_sample<X>(1, 100).rows, one, {})));
+}
+
+TYPED_TEST(CrossEntropy, SpecialEntries) {
+  using T = typename TypeParam::value;
+  constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  // The label's entry is -inf, other entries are -inf, NaN and +inf, all entries are -inf, an
+  // ignored row has NaN, the label has nearly all of the probability, all entries are large.
+  const Rows<T> x{.count = 8, .columns = 3, .values = {-inf, 1,   2, 1,  -inf, 2,    nan,  1,
+                                                       2,    inf, 1, 2,  -inf, -inf, -inf, nan,
+                                                       1,    2,   0, 30, 0,    -3e4, -3e4, -3e4}};
+  const std::vector<std::int64_t> of_row = {0, 0, 1, 1, 1, -100, 1, 2};
+  for (const int axis : {0, 1}) {
+    const Extents extents = TestFixture::extents_of(8, 3, axis);
+    for (const double smoothing : {0.0, 0.25}) {
+      const Labels labels{.of_row = of_row, .smoothing = smoothing};
+      EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int32_t>(extents, x, labels,
+                                                                                {.axis = axis})));
+      if (smoothing == 0)
+        EXPECT_TRUE((TestFixture::template check_gradient<Right, Right, Right>(extents, x, &labels,
+                                                                               axis, 1.0)));
+    }
+    EXPECT_TRUE((
+        TestFixture::template check_gradient<Right, Right, Right>(extents, x, nullptr, axis, 1.0)));
+  }
+}
+
+TYPED_TEST(CrossEntropy, NoColumnsAndNoRows) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  const Kokkos::View<X**, Exec> no_columns("x", 2, 0), no_rows("x", 0, 2);
+  const Kokkos::View<int*, Exec> labels("labels", 2), none("labels", 0);
+  const Kokkos::View<T*, Exec> loss("loss", 2), lse("lse", 2), nothing("loss", 0);
+  const Exec exec;
+  cross_entropy(exec, no_columns, labels, loss, lse);
+  cross_entropy(exec, no_rows, none, nothing);
+  cross_entropy_backward(exec, no_columns, labels, loss, loss, no_columns);
+  cross_entropy_backward(exec, no_rows, none, nothing, nothing, no_rows);
+  logsumexp_backward(exec, no_columns, loss, loss, no_columns);
+  exec.fence();
+  const auto loss_on_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), loss);
+  const auto lse_on_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), lse);
+  for (int r = 0; r < 2; ++r) {
+    EXPECT_TRUE(std::isnan(loss_on_host(r)));  // 0 is not the number of a column
+    EXPECT_EQ(lse_on_host(r), -std::numeric_limits<T>::infinity());
+  }
+}
+
+TYPED_TEST(CrossEntropy, Gradients) {
+  using X = typename TypeParam::x_value;
+  for (const std::size_t columns : {1, 2, 3, 8, 33, 130, 781, 1024, 5001, 70001}) {
+    const std::size_t count = columns > 1024 ? 5 : 70;
+    const auto& x = normal_sample<X>(count, columns).rows;
+    for (const double smoothing : {0.0, 0.125}) {
+      const Labels labels = random_labels(count, columns, smoothing, 1);
+      for (const Labels* given : {&labels, static_cast<const Labels*>(nullptr)})
+        for (const int axis : {0, 1}) {
+          const Extents extents = TestFixture::extents_of(count, columns, axis);
+          for (const std::size_t offset : {0, 1}) {
+            EXPECT_TRUE((TestFixture::template check_gradient<Right, Right, Right>(
+                extents, x, given, axis, 1.25, offset == 0, offset)));
+            EXPECT_TRUE((TestFixture::template check_gradient<Left, Strided, Right>(
+                extents, x, given, axis, -1.0, false, offset)));
+          }
+          EXPECT_TRUE((TestFixture::template check_gradient<Strided, Left, Strided>(
+              extents, x, given, axis, 1.0, true)));
+          EXPECT_TRUE((TestFixture::template check_gradient<Right, Right, Right>(extents, x, given,
+                                                                                 axis, 0.0)));
+        }
+    }
+  }
+}
+
+TYPED_TEST(CrossEntropy, LogsumexpBackwardWithOperands) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  constexpr std::size_t count = 20;
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+  std::minstd_rand random(5);
+  for (const std::size_t columns : {5, 64, 131, 5000})
+    for (const int axis : {0, 1}) {
+      Rows<T> x = normal_sample<X>(count, columns).rows;
+      Inputs<T> inputs;  // the bias has values of X
+      inputs.offset = static_cast<std::int64_t>(columns / 2);
+      for (std::size_t i = 0; i < x.values.size(); ++i) {
+        inputs.bias.push_back(static_cast<T>(random() % 64) / T(16));
+        inputs.mask.push_back(random() % 4 != 0);
+      }
+      for (std::size_t r = 0; r < count; ++r)
+        inputs.lengths.push_back(static_cast<std::int64_t>(r == 3 ? 0 : columns - random() % 3));
+      const Rows<T> v = values_of(x, inputs, 0.5);
+      const auto numbers = TestFixture::numbers_of(v);
+      for (std::size_t i = 0; i < x.values.size(); ++i)
+        if (inputs.is_masked(i / columns, i % columns, columns)) x.values[i] = nan;
+
+      const Extents extents = TestFixture::extents_of(count, columns, axis);
+      Field<X, Exec> x_field(place<Right>(extents)), dx(place<Right>(extents)),
+          bias(place<Right>(extents));
+      Field<unsigned char, Exec> mask(place<Right>(extents));
+      Field<std::int64_t, Exec> lengths(place<Right>({count}));
+      Field<T, Exec> lse(place<Right>({count})), derivative(place<Right>({count}));
+      x_field.assign(rows_to_tensor(x.values, extents, axis));
+      bias.assign(rows_to_tensor(inputs.bias, extents, axis));
+      const std::vector<T> mask_numbers(inputs.mask.begin(), inputs.mask.end());
+      const std::vector<T> mask_tensor = rows_to_tensor(mask_numbers, extents, axis);
+      mask.assign(std::vector<unsigned char>(mask_tensor.begin(), mask_tensor.end()));
+      lengths.assign(inputs.lengths);
+      lse.assign(numbers.lse);
+      derivative.assign(numbers.derivative);
+      const Exec exec;
+      const auto bias_view = bias.template view<Right, 2, const X>();
+      const auto mask_view = mask.template view<Right, 2, const unsigned char>();
+      const auto lengths_view = lengths.template view<Right, 1, const std::int64_t>();
+      logsumexp_backward(exec, x_field.template view<Right, 2, const X>(),
+                         lse.template view<Right, 1, const T>(),
+                         derivative.template view<Right, 1, const T>(),
+                         dx.template view<Right, 2>(), {.axis = axis, .scale = 0.5},
+                         Operands{.bias = bias_view,
+                                  .mask = mask_view,
+                                  .lengths = lengths_view,
+                                  .causal = Causal{.offset = *inputs.offset}});
+      exec.fence();
+      EXPECT_TRUE(are_near(tensor_to_rows(dx.template read<T>(), extents, axis),
+                           reference_gradient(v, 0.5, numbers.lse, numbers.derivative, nullptr),
+                           &TestFixture::rounding_to_x))
+          << columns << " columns, axis " << axis;
+      EXPECT_TRUE(dx.gaps_are_unchanged());
+    }
+}
+
+// The gradient is the derivative of the loss, from the reference of the loss.
+TYPED_TEST(CrossEntropy, CentralDifferences) {
+  using X = typename TypeParam::x_value;
+  using Exec = typename TypeParam::exec;
+  if constexpr (std::is_same_v<X, double>) {
+    constexpr std::size_t count = 4, columns = 15;
+    constexpr double scale = 1.5, step = 1e-5;
+    const Rows<X> x = normal_sample<X>(count, columns).rows;
+    const Labels labels{.of_row = {0, 14, -100, 7}, .smoothing = 0.2};
+    const std::vector<X> weights = {1, -2, 3, 0.5};
+    const auto loss = [&](const Rows<X>& rows) {
+      const auto losses = reference_loss(scaled_rows(rows, scale), labels).values;
+      long double sum = 0;
+      for (std::size_t r = 0; r < count; ++r) sum += weights[r] * losses[r];
+      return sum;
+    };
+    Field<X, Exec> x_field(place<Right>({count, columns})), dx(place<Right>({count, columns}));
+    Field<X, Exec> dloss(place<Right>({count})), losses(place<Right>({count})),
+        lse(place<Right>({count}));
+    Field<std::int64_t, Exec> label_field(place<Right>({count}));
+    x_field.assign(x.values);
+    dloss.assign(weights);
+    label_field.assign(labels.of_row);
+    const Exec exec;
+    const CrossEntropyOptions options{.scale = scale, .label_smoothing = 0.2};
+    const auto x_view = x_field.template view<Right, 2>();
+    const auto label_view = label_field.template view<Right, 1>();
+    cross_entropy(exec, x_view, label_view, losses.template view<Right, 1>(),
+                  lse.template view<Right, 1>(), options);
+    cross_entropy_backward(exec, x_view, label_view, lse.template view<Right, 1>(),
+                           dloss.template view<Right, 1>(), dx.template view<Right, 2>(), options);
+    exec.fence();
+    const auto got = dx.read();
+    for (std::size_t row = 0; row < count; ++row) {
+      double sum = 0;
+      for (std::size_t i = row * columns; i < (row + 1) * columns; ++i) {
+        auto above = x, below = x;
+        above.values[i] += step;
+        below.values[i] -= step;
+        EXPECT_NEAR(
+            got[i],
+            static_cast<double>((loss(above) - loss(below)) / (above.values[i] - below.values[i])),
+            1e-8);
+        sum += got[i];
+      }
+      EXPECT_NEAR(sum, 0, 1e-14 * columns);  // a constant added to a row changes nothing
+    }
+  }
+}
+
+TYPED_TEST(CrossEntropy, OneKernelWithoutFences) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  const Kokkos::View<X**, Right, Exec> x("x", 9, 1000), dx("dx", 9, 1000);
+  const Kokkos::View<int*, Exec> labels("labels", 9);
+  const Kokkos::View<T*, Exec> loss("loss", 9), lse("lse", 9);
+  const Exec exec;
+  const auto expect_one = [&](const char* label, const auto& call) {
+    call();
+    const Events events = record(call);
+    ASSERT_EQ(events.kernels.size(), 1u);
+    EXPECT_EQ(events.kernels[0].label.find(std::string("KokkosSoftmax::") + label + "["), 0u)
+        << events.kernels[0].label;
+    EXPECT_EQ(events.fences, std::vector<std::string>{});
+    EXPECT_EQ(events.allocations, std::vector<std::string>{});
+  };
+  expect_one("cross_entropy", [&] { cross_entropy(exec, x, labels, loss, lse); });
+  expect_one("cross_entropy_backward",
+             [&] { cross_entropy_backward(exec, x, labels, lse, loss, dx); });
+  expect_one("logsumexp_backward", [&] { logsumexp_backward(exec, x, lse, loss, dx); });
+  exec.fence();
+}
+
+TYPED_TEST(CrossEntropy, WrongArgumentsThrow) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  const Kokkos::View<X**, Right, Exec> x("x", 9, 10), dx("dx", 9, 10), wide("wide", 9, 11);
+  const Kokkos::View<int*, Exec> labels("labels", 9), more_labels("labels", 10);
+  const Kokkos::View<T*, Exec> loss("loss", 9), lse("lse", 9), more("more", 10);
+  const Exec exec;
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::cross_entropy:", "(10) of labels", "x (9, 10)"},
+                          [&] { cross_entropy(exec, x, more_labels, loss); }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::cross_entropy:", "(10) of loss", "x (9, 10)"},
+                          [&] { cross_entropy(exec, x, labels, more); }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::cross_entropy:", "loss at", "lse at", "overlap"},
+                          [&] { cross_entropy(exec, x, labels, loss, loss); }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::cross_entropy:", "label_smoothing = 1.5", "[0, 1]"},
+                          [&] { cross_entropy(exec, x, labels, loss, {.label_smoothing = 1.5}); }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::cross_entropy:", "axis = 2", "x has rank 2"},
+                          [&] { cross_entropy(exec, x, labels, loss, {.axis = 2}); }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::cross_entropy:", "split"}, [&] {
+    cross_entropy(exec, x, labels, loss, {.algorithm = Algorithm::split});
+  }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::cross_entropy_backward:", "(9, 11) of dx", "x (9, 10)"},
+                          [&] { cross_entropy_backward(exec, x, labels, lse, loss, wide); }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::cross_entropy_backward:", "(10) of dloss"},
+                          [&] { cross_entropy_backward(exec, x, labels, lse, more, dx); }));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::logsumexp_backward:", "(10) of lse"},
+                          [&] { logsumexp_backward(exec, x, more, loss, dx); }));
+  EXPECT_TRUE(throws_with(
+      {"KokkosSoftmax::logsumexp_backward:", "algorithm = online", "automatic"},
+      [&] { logsumexp_backward(exec, x, lse, loss, dx, {.algorithm = Algorithm::online}); }));
+  const auto shifted =
+      Kokkos::subview(wide, Kokkos::ALL(), std::make_pair(std::size_t(1), std::size_t(11)));
+  const auto first =
+      Kokkos::subview(wide, Kokkos::ALL(), std::make_pair(std::size_t(0), std::size_t(10)));
+  EXPECT_TRUE(throws_with({"KokkosSoftmax::logsumexp_backward:", "x at", "dx at", "overlap"},
+                          [&] { logsumexp_backward(exec, first, lse, loss, shifted); }));
+  exec.fence();
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test
