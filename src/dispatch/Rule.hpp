@@ -63,14 +63,16 @@ class Rule {
                                          : column,
               column, online};
     constexpr std::int64_t longest_in_one_team = 8192;  // longer: faster in a cluster
-    if constexpr (has_row<Source>)
+    if constexpr (has_row<Source>) {
+      const bool is_short = m_context.problem().columns <= longest_in_one_team;
       return {subgroup,
-              m_context.problem().columns <= longest_in_one_team ? fused_registers : cluster,
-              fused_registers,
+              is_short ? fused_registers : cluster,
+              is_short ? cluster : fused_registers,
               fused_scratch,
               split,
               splitting_pays() ? split_online : online,
               online};
+    }
     return {packing_pays() ? packed : subgroup,
             subgroup,
             fused_registers,

@@ -43,8 +43,9 @@ struct BackwardShapes : NoShapes {
                                    Guarded<32, some, 16>, Peeled<32, some, 2>, Peeled<32, some, 4>,
                                    Peeled<32, some, 8>, Peeled<32, some, 16>, Scalar<32, some, 4>,
                                    Scalar<32, some, 16>>;
-  using Cluster = ShapeList<Guarded<32, some, 8>, Guarded<32, 2 * some, 8>, Peeled<32, some, 8>,
-                            Peeled<32, 2 * some, 8>>;
+  using Cluster =
+      ShapeList<Guarded<32, some, 8>, Guarded<32, 2 * some, 8>, Guarded<32, 2 * some, 16>,
+                Peeled<32, some, 8>, Peeled<32, 2 * some, 8>, Peeled<32, 2 * some, 16>>;
   using Online =
       ShapeList<Guarded<32, some / 2, 16>, Peeled<32, some / 2, 16>, Scalar<32, some / 2, 16>>;
   using SplitOnline = Online;

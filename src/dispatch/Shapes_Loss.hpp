@@ -13,14 +13,20 @@ namespace KokkosSoftmax::Impl {
 template <class V>
 struct LossShapes : NoShapes {
   using Of = GeneralShapes<V>;
+  template <int lanes, int entries, int warps = 4>
+  using Peeled = typename Of::template Peeled<lanes, entries, warps>;
+  template <int lanes, int entries, int warps = 4>
+  using Scalar = typename Of::template Scalar<lanes, entries, warps>;
+  /// Entries per lane: 64 bytes, or 128 of doubles.
+  static constexpr int many = sizeof(typename V::X) == 2 ? 32 : 16;
+
   using Subgroup =
-      ShapeList<typename Of::template Scalar<1, 8>, typename Of::template Scalar<8, 4>,
-                typename Of::template Peeled<8, 16>, typename Of::template Peeled<32, 16>,
-                typename Of::template Scalar<32, 16>>;
+      ShapeList<Scalar<1, 8>, Peeled<8, 4>, Peeled<8, 16>, Peeled<32, many>, Scalar<32, 16>>;
   using ReducedSubgroup = Subgroup;
-  using FusedRegisters = ShapeList<typename Of::template Peeled<32, 16, 4>>;
-  using ReducedOnline = typename Of::ReducedOnline;
+  using FusedRegisters = ShapeList<Peeled<32, many, 2>, Peeled<32, many, 4>, Peeled<32, many, 8>>;
+  using ReducedOnline = ShapeList<Peeled<32, many, 8>, Scalar<32, 8, 16>>;
   using ReducedColumn = typename Of::ReducedColumn;
+  using ManyReducedColumns = ShapeList<Scalar<32, 8, 2>>;
 };
 
 }  // namespace KokkosSoftmax::Impl

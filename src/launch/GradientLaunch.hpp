@@ -15,28 +15,19 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Whether chunks of `width` entries lie side by side in x and in dx, and are aligned.
+/// Whether chunks of `width` entries are aligned in x and in dx with this access.
 template <class Context>
-bool has_chunks(const Context& context, int width) {
-  const auto serves = [&](AccessMode access) {
-    Schedule schedule;
-    schedule.access = access;
-    schedule.width = width;
-    return context.access_serves(schedule);
-  };
-  return serves(AccessMode::dense_rows) || serves(AccessMode::guarded_vectors) ||
-         serves(AccessMode::vectors_across_rows);
+bool has_chunks(const Context& context, AccessMode access, int width) {
+  Schedule schedule;
+  schedule.access = access;
+  schedule.width = width;
+  return context.access_serves(schedule);
 }
 
-template <class Source, int width, class Exec, class Problem>
-void launch_gradient_kernel(const Exec& exec, const std::string& label, const Problem& problem,
-                            const Options& options, bool columns_are_fastest) {
-  using Kernel = GradientKernel<Source, width>;
-  const std::int64_t chunks = divide_up(problem.rows * problem.columns, width);
-  const std::int64_t iterations = divide_up(chunks, Kernel::items);
-  const Kernel kernel{{problem, options}, columns_are_fastest, iterations};
+template <class Kernel, class Exec>
+void launch_gradient_kernel(const Exec& exec, const std::string& label, const Kernel& kernel) {
   using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
-  const Policy policy(exec, 0, iterations);
+  const Policy policy(exec, 0, kernel.iterations());
   // large arguments are waited for otherwise, see TeamLimits.hpp
   Kokkos::parallel_for(label,
                        Kokkos::Experimental::require(
@@ -49,19 +40,26 @@ void launch_gradient_of(const Exec& exec, const std::string& label,
                         const GradientProblem<T>& problem, const Options& options) {
   using V = ValueTypes<T>;
   using Source = SourceOf<V>;
+  using Arguments = GradientArgs<ArgumentsOf<Source>>;
   if constexpr (is_host_space<Exec>) {
-    host_gradient<Source>(exec, label, GradientArgs<ArgumentsOf<Source>>(problem, options));
+    host_gradient<Source>(exec, label, Arguments(problem, options));
   } else {
+    constexpr int width = widest<T>;
     Options any_access = options;
     any_access.reproducible = false;  // entries don't depend on the way in which they are read
-    const LaunchContext<Exec, V, GradientArgs<ArgumentsOf<Source>>> context(exec, problem,
-                                                                            any_access);
-    const bool columns_are_fastest = !context.rows_are_neighbours();
-    constexpr int width = widest<T>;
-    if (has_chunks(context, width))
-      launch_gradient_kernel<Source, width>(exec, label, problem, options, columns_are_fastest);
-    else
-      launch_gradient_kernel<Source, 1>(exec, label, problem, options, columns_are_fastest);
+    const LaunchContext<Exec, V, Arguments> context(exec, problem, any_access);
+    const Arguments& arguments = context.arguments;
+    if (context.rows_are_neighbours()) {
+      if (has_chunks(context, AccessMode::vectors_across_rows, width))
+        launch_gradient_kernel(exec, label, GradientColumnsKernel<Source, width>(arguments));
+      else
+        launch_gradient_kernel(exec, label, GradientColumnsKernel<Source, 1>(arguments));
+    } else if (has_chunks(context, AccessMode::dense_rows, width) ||
+               has_chunks(context, AccessMode::guarded_vectors, width)) {
+      launch_gradient_kernel(exec, label, GradientRowsKernel<Source, width>(arguments));
+    } else {
+      launch_gradient_kernel(exec, label, GradientRowsKernel<Source, 1>(arguments));
+    }
   }
 }
 

@@ -56,23 +56,50 @@ KOKKOS_FORCEINLINE_FUNCTION T loss_of(const LogSumExpState<T>& state, T smoothin
   return smoothing == T(1) ? loss : loss - (T(1) - smoothing) * log_probability(of_label);
 }
 
-/// Writes the loss and the log-sum-exp of row r, given the sum of its entries. Call it in one
-/// thread per row.
-template <class V, class T>
-KOKKOS_FORCEINLINE_FUNCTION void finish_loss(const LossArgs<V>& arguments, std::int64_t r,
-                                             const LogSumExpState<T>& state, T total) {
-  const auto& problem = arguments.problem;
-  if (arguments.row_lse.data != nullptr)
-    number_of_row(problem, arguments.row_lse, r) = lse_beside(state);
-  const std::int64_t label = label_of_row(problem, arguments.labels, r);
-  T loss = label == NoLabel::ignored ? T(0) : Kokkos::Experimental::quiet_NaN_v<T>;
-  if (label >= 0) {
-    const T x = static_cast<T>(arguments.row(r).x[label * problem.x_column_stride]);
-    loss = loss_of<V>(state, arguments.smoothing, LossSource<V>(arguments).value(x, label),
-                      total / static_cast<T>(problem.columns));
+/// The label of a row and the entry there. Kernels make it before they load the row: the two loads
+/// depend on each other, and would be waited for after the row is reduced.
+template <class Op>
+class LabelEntry {
+ public:
+  template <class Arguments>
+  KOKKOS_FORCEINLINE_FUNCTION LabelEntry(const Arguments&, std::int64_t /*r*/) {}
+};
+template <class Op>
+requires is_loss<Op>
+class LabelEntry<Op> {
+  using V = typename Op::Types;
+  using X = typename V::X;
+  using T = typename V::Compute;
+
+ public:
+  /// Row r needn't exist.
+  KOKKOS_FORCEINLINE_FUNCTION LabelEntry(const LossArgs<V>& arguments, std::int64_t r)
+      : m_row(r), m_label(NoLabel::ignored), m_x(arguments.padding) {
+    if (r >= arguments.problem.rows) return;
+    m_label = label_of_row(arguments.problem, arguments.labels, r);
+    if (m_label >= 0) m_x = arguments.row(r).x[m_label * arguments.problem.x_column_stride];
   }
-  number_of_row(problem, arguments.loss, r) = loss;
-}
+
+  /// Writes the loss and the log-sum-exp of the row, given the sum of its entries. Call it in one
+  /// thread per row.
+  KOKKOS_FORCEINLINE_FUNCTION void finish(const LossArgs<V>& arguments,
+                                          const LogSumExpState<T>& state, T total) const {
+    const auto& problem = arguments.problem;
+    if (arguments.row_lse.data != nullptr)
+      number_of_row(problem, arguments.row_lse, m_row) = lse_beside(state);
+    T loss = m_label == NoLabel::ignored ? T(0) : Kokkos::Experimental::quiet_NaN_v<T>;
+    if (m_label >= 0)
+      loss = loss_of<V>(state, arguments.smoothing,
+                        LossSource<V>(arguments).value(static_cast<T>(m_x), m_label),
+                        total / static_cast<T>(problem.columns));
+    number_of_row(problem, arguments.loss, m_row) = loss;
+  }
+
+ private:
+  std::int64_t m_row;
+  std::int64_t m_label;
+  X m_x;
+};
 
 /// The sum of the entries of a row, which label smoothing needs. There is none for operations
 /// without labels.
@@ -125,11 +152,12 @@ std::size_t total_bytes([[maybe_unused]] int threads) {
 template <RowOp Op, int lanes, class Member, class Tile, class Arguments>
 KOKKOS_FORCEINLINE_FUNCTION void finish_loss_of_lanes(const Member& member, const Tile& tile,
                                                       const Arguments& arguments, std::int64_t r,
-                                                      int lane, const typename Op::State& state) {
+                                                      const LabelEntry<Op>& label, int lane,
+                                                      const typename Op::State& state) {
   RowTotal<Op> total;
   total.add(tile, arguments, typename Tile::Row(arguments, r), 0, lane);
   const auto all = merge_over_lanes<lanes>(member, total.state());
-  if (lane == 0 && r < arguments.problem.rows) finish_loss(arguments, r, state, all.sum);
+  if (lane == 0 && r < arguments.problem.rows) label.finish(arguments, state, all.sum);
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -15,6 +15,8 @@
 #include <Kokkos_Core.hpp>
 #include <backend/Unroll.hpp>
 #include <impl/KokkosSoftmax_RowInputs.hpp>
+#include <numerics/Exp.hpp>
+#include <numerics/ExpHalf.hpp>
 #include <row/RowArgs.hpp>
 #include <row/RowNumbers.hpp>
 
@@ -83,12 +85,14 @@ class BackwardSource {
   /// 0, or -inf as the logarithm) has t = 0, whatever dy is. All threads take the same branch.
   template <int count>
   KOKKOS_FORCEINLINE_FUNCTION void make_pairs(T* p, T* t) const {
+    using Exp = std::conditional_t<sizeof(X) == 2, ExpHalf<T>, ExpAccurate<T>>;
     const T scale = m_arguments.scale;
     if (m_arguments.is_log()) {
+      const Exp exp(T(0));
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int j = 0; j < count; ++j) {
         t[j] = p[j] == -Kokkos::Experimental::infinity_v<T> ? T(0) : scale * t[j];
-        p[j] = Kokkos::exp(p[j]);
+        p[j] = exp(p[j]);
       }
     } else {
       KOKKOSSOFTMAX_IMPL_UNROLL

@@ -12,6 +12,8 @@
 /// with p_j = exp(v_j - lse). So each entry is computed alone, from v_j and numbers of its row.
 
 #include <Kokkos_Core.hpp>
+#include <numerics/Exp.hpp>
+#include <numerics/ExpHalf.hpp>
 #include <row/GeneralSource.hpp>
 #include <row/RowNumbers.hpp>
 
@@ -31,6 +33,8 @@ struct GradientArgs : SourceArguments {
   T of_label;  // what the label's entry has less
   T of_all;    // what all entries have less
 
+  KOKKOS_FORCEINLINE_FUNCTION bool has_labels() const { return labels.index.data != nullptr; }
+
   GradientArgs(const Problem& problem, const Options& options)
       : SourceArguments(problem, options),
         row_lse(problem.row_lse),
@@ -41,15 +45,17 @@ struct GradientArgs : SourceArguments {
         of_all(static_cast<T>(labels.smoothing / static_cast<double>(problem.columns))) {}
 };
 
-/// What the entries of a row have in common.
-template <class T>
+/// What the entries of a row have in common. X is the type of dx.
+template <class X, class T>
 class GradientRow {
+  using Exp = std::conditional_t<sizeof(X) == 2, ExpHalf<T>, ExpAccurate<T>>;
+
  public:
   template <class Arguments>
   KOKKOS_FORCEINLINE_FUNCTION GradientRow(const Arguments& arguments, std::int64_t r)
       : lse(number_of_row(arguments.problem, arguments.row_lse, r)),
         factor(arguments.factor * number_of_row(arguments.problem, arguments.derivative, r)) {
-    if (arguments.labels.index.data == nullptr) return;
+    if (!arguments.has_labels()) return;
     label = label_of_row(arguments.problem, arguments.labels, r);
     of_label = arguments.of_label;
     offset = label == NoLabel::invalid ? Kokkos::Experimental::quiet_NaN_v<T> : arguments.of_all;
@@ -57,12 +63,12 @@ class GradientRow {
 
   KOKKOS_FORCEINLINE_FUNCTION bool is_ignored() const { return label == NoLabel::ignored; }
 
-  /// dx of the entry with the value v. An entry whose softmax is its target has 0, whatever the
-  /// factor is, as a masked one.
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v, std::int64_t column) const {
-    const T p = v == -Kokkos::Experimental::infinity_v<T> ? T(0) : Kokkos::exp(v - lse);
-    const T above = (p - (column == label ? of_label : T(0))) - offset;
-    return above == T(0) || is_ignored() ? T(0) : factor * above;
+  /// dx of an entry with the value v, which is not the label, of a row that isn't ignored. An entry
+  /// whose softmax is its target has 0, whatever the factor is, as a masked one.
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const { return product(probability(v) - offset); }
+  /// The same for an entry that may be the label.
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v, bool is_label) const {
+    return product((probability(v) - (is_label ? of_label : T(0))) - offset);
   }
 
   T lse;
@@ -73,6 +79,13 @@ class GradientRow {
 
  private:
   static constexpr std::int64_t none = -3;
+
+  KOKKOS_FORCEINLINE_FUNCTION T product(T above) const {
+    return above == T(0) ? T(0) : factor * above;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION T probability(T v) const {
+    return v == -Kokkos::Experimental::infinity_v<T> ? T(0) : Exp(lse)(v);
+  }
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -308,7 +308,8 @@ struct ColumnKernel {
     if (team.thread() != 0) return;
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k)
-      if (team.is_row(k)) finish_loss(arguments, team.row_number(k), all[k], merged.all[k].sum);
+      if (team.is_row(k))
+        LabelEntry<Op>(arguments, team.row_number(k)).finish(arguments, all[k], merged.all[k].sum);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void write_values(const Team& team, const typename Team::Rows& rows,

@@ -28,6 +28,7 @@ struct FusedRegistersKernel {
     const int lane = lane_number<lanes>(member);
     const int thread_id = member.team_rank() * lanes + lane;
     const Row row(arguments, arguments.row_of_team(member));
+    const LabelEntry<Op> label(arguments, arguments.row_of_team(member));
     Share share;
     share.load(arguments, row, 0, thread_id);
     const State mine = reduce_tile<Op, State, lanes>(member, share, arguments.function);
@@ -35,7 +36,7 @@ struct FusedRegistersKernel {
     const auto all =
         merge_over_team<Shape::threads, lanes, !Op::writes_entries>(member, lane, states, mine);
     if constexpr (is_loss<Op>) {
-      finish_with_label(member, share, row, thread_id, lane, all);
+      finish_with_label(member, label, share, row, thread_id, lane, all);
     } else {
       if (!Op::writes_entries && member.team_rank() > 0) return;
       finish_tile<Op>(arguments, share, row, thread_id, thread_id == 0, all,
@@ -50,14 +51,16 @@ struct FusedRegistersKernel {
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION void finish_with_label(const Member& member, const Share& share,
-                                                     const Row& row, int thread_id, int lane,
+  KOKKOS_FORCEINLINE_FUNCTION void finish_with_label(const Member& member,
+                                                     const LabelEntry<Op>& label,
+                                                     const Share& share, const Row& row,
+                                                     int thread_id, int lane,
                                                      const State& all) const {
     RowTotal<Op> total;
     total.add(share, arguments, row, 0, thread_id);
     const auto of_row = total_of_team<Exec, Op, Shape::threads, Shape::lanes>(member, lane, total,
                                                                               arguments.smoothing);
-    if (thread_id == 0) finish_loss(arguments, arguments.row_of_team(member), all, of_row);
+    if (thread_id == 0) label.finish(arguments, all, of_row);
   }
 };
 

@@ -2,154 +2,266 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_GRADIENT_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_GRADIENT_HPP
 
+/// \file
+/// The kernels of gradients of operations with one number per row: for rows whose columns lie side
+/// by side, and for columns whose rows do. Both are launched over a range.
+
 #include <row/Chunk.hpp>
 #include <row/GradientArgs.hpp>
 #include <row/Row.hpp>
 
 namespace KokkosSoftmax::Impl {
 
-/// The entries of a problem in the order in which they lie in memory: columns are the fastest axis
-/// if rows are contiguous, and otherwise neighbouring rows are.
-template <class Problem>
-class EntryOrder {
- public:
-  /// An entry. `neighbour` is the number of its row among those that lie side by side.
-  struct Entry {
-    std::int64_t row;
-    std::int64_t column;
-    std::int64_t neighbour;
-  };
+/// a / b for numbers that aren't negative. A division of 32-bit numbers takes a third of the
+/// instructions.
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t quotient(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t most = 0xffffffff;
+  return a <= most && b <= most ? static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b)
+                                : a / b;
+}
 
-  KOKKOS_FORCEINLINE_FUNCTION EntryOrder(const Problem& problem, bool columns_are_fastest)
-      : m_problem(problem), m_columns_are_fastest(columns_are_fastest) {}
+/// The place of a label at this distance from the first of `count` columns, or -1.
+template <int count>
+KOKKOS_FORCEINLINE_FUNCTION int place_below(std::int64_t distance) {
+  return distance >= 0 && distance < count ? static_cast<int>(distance) : -1;
+}
 
-  KOKKOS_FORCEINLINE_FUNCTION Entry at(std::int64_t number) const {
-    if (m_columns_are_fastest) {
-      const std::int64_t row = quotient(number, m_problem.columns);
-      return {row, number - row * m_problem.columns, 0};
-    }
-    const std::int64_t line = quotient(number, neighbours());
-    const std::int64_t neighbour = number - line * neighbours();
-    const std::int64_t group = quotient(line, m_problem.columns);
-    return {group * neighbours() + neighbour, line - group * m_problem.columns, neighbour};
+/// What belongs to a row.
+template <class Source>
+struct GradientOfRow {
+  using V = typename Source::Types;
+  using T = typename V::Compute;
+
+  GradientRow<typename V::X, T> row;
+  [[no_unique_address]] SourceRow<Source> source_row;
+
+  template <class Arguments>
+  KOKKOS_FORCEINLINE_FUNCTION GradientOfRow(const Arguments& arguments, std::int64_t r)
+      : row(arguments, r), source_row(arguments, r) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION typename V::X dx(const Source& source, T x, std::int64_t column,
+                                               bool is_label) const {
+    if (row.is_ignored()) return static_cast<typename V::X>(T(0));
+    return static_cast<typename V::X>(row(value_of(source, source_row, x, column), is_label));
   }
-
-  KOKKOS_FORCEINLINE_FUNCTION void step(Entry& entry) const {
-    if (m_columns_are_fastest) {
-      if (++entry.column < m_problem.columns) return;
-      entry.column = 0;
-      ++entry.row;
-      return;
-    }
-    ++entry.row;
-    if (++entry.neighbour < neighbours()) return;
-    entry.neighbour = 0;
-    if (++entry.column < m_problem.columns)
-      entry.row -= neighbours();
-    else
-      entry.column = 0;
+  /// The same for an entry that isn't the label, of a row that isn't ignored.
+  KOKKOS_FORCEINLINE_FUNCTION typename V::X dx(const Source& source, T x,
+                                               std::int64_t column) const {
+    return static_cast<typename V::X>(row(value_of(source, source_row, x, column)));
   }
-
- private:
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t neighbours() const {
-    return m_problem.outer[m_problem.outer_rank - 1].extent;
-  }
-  /// A division of 32-bit numbers takes a third of the instructions.
-  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t quotient(std::int64_t a, std::int64_t b) {
-    constexpr std::int64_t most = 0xffffffff;
-    return a <= most && b <= most ? static_cast<std::uint32_t>(a) / static_cast<std::uint32_t>(b)
-                                  : a / b;
-  }
-
-  const Problem& m_problem;
-  bool m_columns_are_fastest;
 };
 
-/// Computes `items` chunks of `width` entries, which lie side by side in x and in dx, per iteration
-/// of a range.
+/// Rows whose columns lie side by side. The entries of all rows are divided into chunks of `width`.
+/// A lane computes `items` chunks, one of each run of `lanes` chunks. Rows are back to back if
+/// chunks go beyond the end of a row.
 template <class Source, int width>
-struct GradientKernel {
+class GradientRowsKernel {
   using V = typename Source::Types;
   using X = typename V::X;
   using T = typename V::Compute;
-  using Arguments = GradientArgs<ArgumentsOf<Source>>;
-  using Order = EntryOrder<typename Arguments::Problem::RowProblem>;
-  using Entry = typename Order::Entry;
+  using Raw = RawChunk<X, width>;
+  using OfRow = GradientOfRow<Source>;
   static constexpr int items = 4;
+  static constexpr int lanes = 32;
 
-  Arguments arguments;
-  bool columns_are_fastest;
-  std::int64_t iterations;
+ public:
+  using Arguments = GradientArgs<ArgumentsOf<Source>>;
+
+  explicit GradientRowsKernel(const Arguments& arguments_)
+      : arguments(arguments_), m_is_dense(is_dense()) {}
+
+  /// The number of iterations of the range.
+  std::int64_t iterations() const {
+    constexpr std::int64_t entries_of_run = items * lanes * width;
+    return (entries() + entries_of_run - 1) / entries_of_run * lanes;
+  }
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t iteration) const {
-    const Order order(arguments.problem, columns_are_fastest);
-    const std::int64_t entries = arguments.problem.rows * arguments.problem.columns;
-    Entry first[items];
-    RawChunk<X, width> chunk[items];
+    const std::int64_t first =
+        (iteration / lanes * (items * lanes) + iteration % lanes) * width;  // entry
+    Entry at[items];
+    Raw chunk[items];
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i) {
-      const std::int64_t number = (iteration + i * iterations) * width;
-      if (number + width > entries) continue;
-      first[i] = order.at(number);
-      chunk[i] = *reinterpret_cast<const RawChunk<X, width>*>(x_of(first[i]));
+      at[i] = i == 0 ? entry(first) : after(at[i - 1]);
+      if (first + i * step + width <= entries())
+        chunk[i] = *reinterpret_cast<const Raw*>(
+            m_is_dense ? arguments.problem.x + (first + i * step) : x_of(at[i]));
     }
+    OfRow of_row(arguments, at[0].row < rows() ? at[0].row : 0);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i) {
-      const std::int64_t number = (iteration + i * iterations) * width;
-      if (number + width <= entries)
-        compute_chunk(order, first[i], chunk[i]);
-      else if (number < entries)
-        compute_rest(order, number, entries);
+      const std::int64_t number = first + i * step;
+      if (number + width <= entries()) {
+        if (i > 0 && at[i].row != at[i - 1].row) of_row = OfRow(arguments, at[i].row);
+        store_whole(reinterpret_cast<Chunk<X, width>*>(m_is_dense ? arguments.problem.y + number
+                                                                  : dx_of(at[i])),
+                    computed_chunk(at[i], of_row, chunk[i]));
+      } else if (number < entries()) {
+        compute_rest(number);
+      }
     }
   }
+
+  Arguments arguments;
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION const X* x_of(const Entry& entry) const {
-    return arguments.row(entry.row).x + entry.column * arguments.problem.x_column_stride;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION X* dx_of(const Entry& entry) const {
-    return arguments.row(entry.row).y + entry.column * arguments.problem.y_column_stride;
-  }
+  static constexpr std::int64_t step = lanes * width;
 
-  /// What belongs to a row.
-  struct OfRow {
-    GradientRow<T> row;
-    [[no_unique_address]] SourceRow<Source> source_row;
-
-    KOKKOS_FORCEINLINE_FUNCTION OfRow(const Arguments& arguments, std::int64_t r)
-        : row(arguments, r), source_row(arguments, r) {}
-    KOKKOS_FORCEINLINE_FUNCTION X dx(const Source& source, T x, std::int64_t column) const {
-      return static_cast<X>(row(value_of(source, source_row, x, column), column));
-    }
+  struct Entry {
+    std::int64_t row;
+    std::int64_t column;
   };
 
-  KOKKOS_FORCEINLINE_FUNCTION void compute_chunk(const Order& order, const Entry& first,
-                                                 const RawChunk<X, width>& chunk) const {
+  /// Whether the entries of all rows follow one another in x and in dx.
+  bool is_dense() const {
+    const auto& p = arguments.problem;
+    const bool are_columns = p.columns == 1 || (p.x_column_stride == 1 && p.y_column_stride == 1);
+    const bool are_rows = p.rows == 1 || (p.outer_rank == 1 && p.outer[0].x_stride == p.columns &&
+                                          p.outer[0].y_stride == p.columns);
+    return are_columns && are_rows;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t rows() const { return arguments.problem.rows; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t columns() const { return arguments.problem.columns; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t entries() const { return rows() * columns(); }
+
+  KOKKOS_FORCEINLINE_FUNCTION Entry entry(std::int64_t number) const {
+    const std::int64_t row = quotient(number, columns());
+    return {row, number - row * columns()};
+  }
+  /// The entry after `step` others.
+  KOKKOS_FORCEINLINE_FUNCTION Entry after(const Entry& at) const {
+    const std::int64_t column = at.column + step;
+    if (column < columns()) return {at.row, column};
+    if (column < 2 * columns()) return {at.row + 1, column - columns()};
+    const Entry further = entry(column);
+    return {at.row + further.row, further.column};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION const X* x_of(const Entry& at) const {
+    return arguments.row(at.row).x + at.column * arguments.problem.x_column_stride;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION X* dx_of(const Entry& at) const {
+    return arguments.row(at.row).y + at.column * arguments.problem.y_column_stride;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION Chunk<X, width> computed_chunk(const Entry& at, const OfRow& of_row,
+                                                             const Raw& chunk) const {
     const Source source(arguments);
     T x[width];
     widen<X, width>(chunk, x);
     Chunk<X, width> out;
-    Entry entry = first;
-    OfRow of_row(arguments, entry.row);
+    if (at.column + width <= columns()) {
+      const int label = place_below<width>(of_row.row.label - at.column);
+      if (label < 0 && !of_row.row.is_ignored()) {  // as in most chunks
+        KOKKOSSOFTMAX_IMPL_UNROLL
+        for (int k = 0; k < width; ++k) out.entry[k] = of_row.dx(source, x[k], at.column + k);
+      } else {
+        KOKKOSSOFTMAX_IMPL_UNROLL
+        for (int k = 0; k < width; ++k)
+          out.entry[k] = of_row.dx(source, x[k], at.column + k, k == label);
+      }
+    } else {
+      compute_rows(source, at, of_row, x, out);
+    }
+    return out;
+  }
+
+  /// A chunk in several rows. All indices of arrays are constants, so that these stay in registers.
+  KOKKOS_FORCEINLINE_FUNCTION void compute_rows(const Source& source, Entry at, OfRow of_row,
+                                                const T (&x)[width], Chunk<X, width>& out) const {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < width; ++k) {
-      out.entry[k] = of_row.dx(source, x[k], entry.column);
-      if (k + 1 == width) break;
-      const std::int64_t row = entry.row;
-      order.step(entry);
-      if (entry.row != row) of_row = OfRow(arguments, entry.row);
+      out.entry[k] = of_row.dx(source, x[k], at.column, at.column == of_row.row.label);
+      if (++at.column < columns() || k + 1 == width) continue;
+      at = {at.row + 1, 0};
+      of_row = OfRow(arguments, at.row < rows() ? at.row : 0);
     }
-    store_whole(reinterpret_cast<Chunk<X, width>*>(dx_of(first)), out);
   }
 
   /// The last entries, fewer than a chunk.
-  KOKKOS_FORCEINLINE_FUNCTION void compute_rest(const Order& order, std::int64_t number,
-                                                std::int64_t end) const {
+  KOKKOS_FORCEINLINE_FUNCTION void compute_rest(std::int64_t number) const {
     const Source source(arguments);
-    for (; number < end; ++number) {
-      const Entry entry = order.at(number);
-      *dx_of(entry) =
-          OfRow(arguments, entry.row).dx(source, static_cast<T>(*x_of(entry)), entry.column);
+    for (; number < entries(); ++number) {
+      const Entry at = entry(number);
+      const OfRow of_row(arguments, at.row);
+      *dx_of(at) =
+          of_row.dx(source, static_cast<T>(*x_of(at)), at.column, at.column == of_row.row.label);
+    }
+  }
+
+  bool m_is_dense;
+};
+
+/// Columns whose rows lie side by side. A lane computes `width` neighbouring rows in `items`
+/// columns.
+template <class Source, int width>
+class GradientColumnsKernel {
+  using V = typename Source::Types;
+  using X = typename V::X;
+  using T = typename V::Compute;
+  using Raw = RawChunk<X, width>;
+  using OfRow = GradientOfRow<Source>;
+  static constexpr int items = 8;
+
+ public:
+  using Arguments = GradientArgs<ArgumentsOf<Source>>;
+
+  explicit GradientColumnsKernel(const Arguments& arguments_) : arguments(arguments_) {}
+
+  /// The number of iterations of the range.
+  std::int64_t iterations() const {
+    return arguments.problem.rows / width * ((arguments.problem.columns + items - 1) / items);
+  }
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t iteration) const {
+    const std::int64_t chunks = neighbours() / width;
+    const std::int64_t line = quotient(iteration, chunks);
+    const std::int64_t blocks = (arguments.problem.columns + items - 1) / items;
+    const std::int64_t group = quotient(line, blocks);
+    const std::int64_t row = group * neighbours() + (iteration - line * chunks) * width;
+    compute(row, (line - group * blocks) * items);
+  }
+
+  Arguments arguments;
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t neighbours() const {
+    return arguments.problem.outer[arguments.problem.outer_rank - 1].extent;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void compute(std::int64_t row, std::int64_t column) const {
+    const auto& problem = arguments.problem;
+    const RowPointers<V> p = arguments.row(row);
+    const X* const x = p.x + column * problem.x_column_stride;
+    X* const dx = p.y + column * problem.y_column_stride;
+    const std::int64_t left = problem.columns - column;
+    Raw chunk[items];
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i)
+      if (i < left) chunk[i] = *reinterpret_cast<const Raw*>(x + i * problem.x_column_stride);
+    compute_rows(row, column, left, chunk, dx, std::make_integer_sequence<int, width>{});
+  }
+
+  template <int... k>
+  KOKKOS_FORCEINLINE_FUNCTION void compute_rows(std::int64_t row, std::int64_t column,
+                                                std::int64_t left, const Raw (&chunk)[items], X* dx,
+                                                std::integer_sequence<int, k...>) const {
+    const Source source(arguments);
+    const OfRow of_row[width] = {OfRow(arguments, row + k)...};
+    const int label[width] = {place_below<items>(of_row[k].row.label - column)...};
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if (i >= left) break;
+      T value[width];
+      widen<X, width>(chunk[i], value);
+      Chunk<X, width> out;
+      if (arguments.has_labels())
+        out = {{of_row[k].dx(source, value[k], column + i, i == label[k])...}};
+      else
+        out = {{of_row[k].dx(source, value[k], column + i)...}};
+      store_whole(reinterpret_cast<Chunk<X, width>*>(dx + i * arguments.problem.y_column_stride),
+                  out);
     }
   }
 };

@@ -97,7 +97,7 @@ class HostGradientBlock {
   const auto& problem() const { return m_arguments.problem; }
 
   void read_row(std::int64_t r) {
-    const GradientRow<T> row(m_arguments, m_block.first_row + r);
+    const GradientRow<X, T> row(m_arguments, m_block.first_row + r);
     m_lse[r] = row.lse;
     m_factor[r] = row.factor;
     m_offset[r] = row.offset;
@@ -106,10 +106,10 @@ class HostGradientBlock {
     if (m_has_label[r]) m_of_label[r] = label_entry(m_block.first_row + r, row);
   }
   /// dx of the label, which is computed before x may be overwritten.
-  T label_entry(std::int64_t r, const GradientRow<T>& row) const {
+  T label_entry(std::int64_t r, const GradientRow<X, T>& row) const {
     const T x = static_cast<T>(m_arguments.row(r).x[row.label * problem().x_column_stride]);
     return row(value_of(Source(m_arguments), SourceRow<Source>(m_arguments, r), x, row.label),
-               row.label);
+               true);
   }
 
   /// The entries in place.
@@ -157,8 +157,8 @@ class HostGradientBlock {
       job.streams = false;
       host_isa().kernels<T, T>().gradient.rows(job);
     } else {
-      const GradientRow<T> row(m_arguments, m_block.first_row + r);
-      for (std::int64_t c = 0; c < size; ++c) values[c] = row(values[c], -1);
+      const GradientRow<X, T> row(m_arguments, m_block.first_row + r);
+      for (std::int64_t c = 0; c < size; ++c) values[c] = row(values[c], false);
     }
   }
 
@@ -182,7 +182,7 @@ class HostGradientBlock {
 
   /// Writes the entry of the label, and 0 in ignored rows.
   void finish_row(std::int64_t r) const {
-    if (m_arguments.labels.index.data == nullptr) return;
+    if (!m_arguments.has_labels()) return;
     const std::int64_t number = m_block.first_row + r;
     const std::int64_t label = label_of_row(problem(), m_arguments.labels, number);
     X* const dx = m_arguments.row(number).y;

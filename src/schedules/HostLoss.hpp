@@ -39,7 +39,8 @@ class HostLossRows {
   void compute(std::int64_t first, std::int64_t count) const {
     if (m_columns == 0)
       for (std::int64_t r = first; r < first + count; ++r)
-        finish_loss(m_arguments, r, Empty{}, T(0));
+        LabelEntry<CrossEntropyOp<V>>(m_arguments, r)
+            .finish(m_arguments, LogSumExpState<T>{}, T(0));
     else if (m_columns <= span_columns)
       compute_batch(first, count);
     else
@@ -47,8 +48,6 @@ class HostLossRows {
   }
 
  private:
-  using Empty = LogSumExpState<T>;
-
   static const auto& kernels() { return Kernels::table().log_softmax; }
   bool smooths() const { return m_arguments.smoothing != T(0); }
 

@@ -31,6 +31,7 @@ struct OnlineKernel {
     const int thread_id = member.team_rank() * lanes + lane;
     const Row row(arguments, arguments.row_of_team(member));
 
+    const LabelEntry<Op> label(arguments, arguments.row_of_team(member));
     RowTotal<Op> total;
     const State mine =
         with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
@@ -43,7 +44,7 @@ struct OnlineKernel {
     if constexpr (is_loss<Op>) {
       const auto of_row =
           total_of_team<Exec, Op, Shape::threads, lanes>(member, lane, total, arguments.smoothing);
-      if (thread_id == 0) finish_loss(arguments, arguments.row_of_team(member), all, of_row);
+      if (thread_id == 0) label.finish(arguments, all, of_row);
     } else if constexpr (!Op::writes_entries) {
       if (thread_id == 0) finish_row<Op>(arguments, all, row.y);
     } else {

@@ -27,6 +27,8 @@ struct SubgroupKernel {
     const int lane = lane_number<Shape::lanes>(member);
     const std::int64_t team = member.league_rank();
     const std::int64_t first = arguments.first_row + team * rows_per_team + member.team_rank();
+    static_assert(!is_loss<Op> || rows == 1, "one label is loaded early");
+    const LabelEntry<Op> label(arguments, first);
     Share share[rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows; ++k) {
@@ -42,7 +44,7 @@ struct SubgroupKernel {
           reduce_tile<Op, HeldState<Op>, Shape::lanes>(member, share[k], arguments.function);
       const std::int64_t r = first + k * Shape::threads;
       if constexpr (is_loss<Op>) {
-        finish_loss_of_lanes<Op, Shape::lanes>(member, share[k], arguments, r, lane, state);
+        finish_loss_of_lanes<Op, Shape::lanes>(member, share[k], arguments, r, label, lane, state);
       } else if (r < arguments.problem.rows) {
         finish_tile<Op>(arguments, share[k], Row(arguments, r), lane, lane == 0, state);
         if (lane == 0) finish_beside<Op>(arguments, r, state);
