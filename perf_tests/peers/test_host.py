@@ -176,12 +176,18 @@ class Definition:
         self.factor, self.into_y, self.calls = factor, into_y, 0
 
     def prepare(self, case, x, y):
+        return self.prepare_with(case, x, y, {"dy": x})
+
+    def prepare_with(self, case, x, y, given):
         def call():
             self.calls += 1
-            v = x.astype(numpy.float64)
+            v, dy = x.astype(numpy.float64), given["dy"].astype(numpy.float64)
             total = numpy.log(numpy.exp(v).sum(case.axis, keepdims=True))
             got = {"softmax": lambda: numpy.exp(v - total), "log_softmax": lambda: v - total,
-                   "logsumexp": lambda: total.squeeze(case.axis)}[case.operation]()
+                   "logsumexp": lambda: total.squeeze(case.axis),
+                   "softmax_backward": lambda: v * (dy - (v * dy).sum(case.axis, keepdims=True)),
+                   "log_softmax_backward": lambda: dy - numpy.exp(v) * dy.sum(case.axis, keepdims=True)
+                   }[case.operation]()
             got = (self.factor * got).astype(case.type)
             if not self.into_y:
                 return got
@@ -193,8 +199,8 @@ class Definition:
 class Incomplete(Definition):
     """Leaves the last row of y as it is."""
 
-    def prepare(self, case, x, y):
-        whole, result = super().prepare(case, x, y), y.copy()
+    def prepare_with(self, case, x, y, given):
+        whole, result = super().prepare_with(case, x, y, given), y.copy()
 
         def call():
             result[...] = y
