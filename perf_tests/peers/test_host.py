@@ -16,6 +16,7 @@ import cases
 import compare
 import host_machine
 import host_peers
+import operations
 import peers
 from results import Result, Results
 
@@ -209,6 +210,15 @@ class Incomplete(Definition):
         return call
 
 
+class WithoutSum(Definition):
+    """Computes gradients without the sum."""
+
+    def prepare_with(self, case, x, y, given):
+        def call():
+            y[...] = x * given["dy"] if case.function == "softmax" else given["dy"]
+        return call
+
+
 class Refusing:
     def prepare(self, case, x, y):
         raise peers.Refused("knows no softmax")
@@ -244,6 +254,14 @@ class Measure(unittest.TestCase):
             for operation in cases.OPERATIONS:
                 results, _ = self.measure(self.case(operation), {"wrong": wrong})
                 self.assertEqual(results["wrong"]["status"], "failed")
+                self.assertIn("wrong by", results["wrong"]["message"])
+
+    def test_sums_of_gradients_are_checked(self):
+        for operation in operations.BACKWARD:
+            for axis, extents in ((1, (2, 2**17)), (0, (2**17, 2))):
+                results, _ = self.measure(self.case(operation, axis, extents=extents),
+                                          {"wrong": WithoutSum(), "right": Definition()})
+                self.assertEqual(results["right"]["status"], "ok", results)
                 self.assertIn("wrong by", results["wrong"]["message"])
 
     def test_what_is_yielded(self):
