@@ -2,12 +2,13 @@
 """What is compared: operations, value types and shapes."""
 
 import itertools
+import math
 import typing
 
 import inputs
-import library
+import operations
 
-OPERATIONS = tuple(library.OPERATIONS)
+OPERATIONS = tuple(operations.OPERATIONS)
 TYPE_BYTES = {"float32": 4, "float64": 8, "bfloat16": 2, "float16": 2}
 
 LARGE_COLUMNS = (8, 16, 32, 64, 256, 781, 1000, 1023, 1024, 2048, 2049, 4096, 5001, 8192, 12288,
@@ -24,7 +25,7 @@ SHAPES = {
 }
 
 # On GPUs, with operands that are read besides x (inputs.py).
-INPUT_COLUMNS = (128, 1000, 4096, 12671, 131072)
+INPUT_COLUMNS = (128, 1000, 4096, 12671, 16384, 131072)
 INPUT_ELEMENTS = 2**27
 for _kind in ("no_inputs", *inputs.KINDS):
     _shapes = [(-(-INPUT_ELEMENTS // n), n) for n in INPUT_COLUMNS]
@@ -66,8 +67,25 @@ class Case(typing.NamedTuple):
         return self.extents[1 - self.axis]
 
     @property
+    def function(self):
+        """The operation or, of a backward pass, the one whose result it reads."""
+        return operations.OPERATIONS[self.operation].function
+
+    @property
+    def reads(self):
+        return operations.OPERATIONS[self.operation].reads
+
+    @property
+    def is_backward(self):
+        return self.operation in operations.BACKWARD
+
+    @property
+    def result_extents(self):
+        return (self.rows,) if self.operation == "logsumexp" else self.extents
+
+    @property
     def read_bytes(self):
-        """The bytes of x."""
+        """The bytes of x, or of what a backward pass reads in its place."""
         return self.rows * self.columns * TYPE_BYTES[self.type]
 
     @property
@@ -81,15 +99,14 @@ class Case(typing.NamedTuple):
         written once."""
         read = int(self.read_bytes * inputs.visible_fraction(self)) + inputs.bytes_of(
             self, TYPE_BYTES[self.type])
-        if self.operation == "logsumexp":
-            return read + self.rows * TYPE_BYTES[self.type]
-        return read + self.read_bytes
+        return read + math.prod(self.result_extents) * TYPE_BYTES[self.type]
 
 
 def of_gpus():
     return [Case(operation, type_name, group, axis, extents)
             for operation, type_name in itertools.product(OPERATIONS, TYPE_BYTES)
             for group, (axis, shapes) in SHAPES.items()
+            if operation not in operations.BACKWARD or inputs.kind_of(group) is None
             for extents in shapes]
 
 

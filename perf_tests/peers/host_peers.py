@@ -6,8 +6,10 @@ are arrays of NumPy. A function without a result has written y.
 import ctypes
 import functools
 
+import inputs
 import library as binding
 import peers
+from operations import OPERATIONS
 
 BLOCKING = ("OpenMP", "Serial", "Threads")  # a launch returns when the kernel has ended
 
@@ -17,8 +19,11 @@ class Ours:
         self.library = setup.library
 
     def prepare(self, case, x, y):
-        call = self.library.prepare(case.operation, binding.HOST, binding.of_buffer(x),
-                                    binding.of_buffer(y), axis=case.axis)
+        return self.prepare_with(case, x, y, {})
+
+    def prepare_with(self, case, x, y, given):
+        call = peers.prepare_ours(self.library, binding.HOST, case, binding.of_buffer(x), binding.of_buffer(y),
+                                  inputs.arrays(given, binding.of_buffer))
         if self.library.space_name(binding.HOST) in BLOCKING:
             return call
 
@@ -41,8 +46,12 @@ class Torch:
     def prepare(self, case, x, y):
         """Writes into y. Else the pages of new memory would be mapped while they are written, which can
         take as long as the computation."""
+        return self.prepare_with(case, x, y, {})
+
+    def prepare_with(self, case, x, y, given):
+        given = {name: self.from_numpy(array) for name, array in given.items()}
         return functools.partial(self.functions[case.operation], self.from_numpy(x), dim=case.axis,
-                                 out=self.from_numpy(y))
+                                 out=self.from_numpy(y), **given)
 
 
 class TorchCompile(peers.TorchCompile):
@@ -56,10 +65,15 @@ class TorchCompile(peers.TorchCompile):
     def prepare(self, case, x, y):
         return super().prepare(case, self.torch.from_numpy(x), y)
 
+    def prepare_with(self, case, x, y, given):
+        given = {name: self.torch.from_numpy(array) for name, array in given.items()}
+        return super().prepare_with(case, self.torch.from_numpy(x), y, given)
+
 
 class OnnxRuntime:
     """Writes into y, through an I/O binding."""
 
+    operations = peers.FORWARD
     OPERATORS = {"softmax": ("Softmax", {"axis": 1}), "log_softmax": ("LogSoftmax", {"axis": 1}),
                  "logsumexp": ("ReduceLogSumExp", {"axes": [1], "keepdims": 0})}
 
@@ -101,9 +115,11 @@ class OnnxRuntime:
 class SciPy:
     """Runs on one thread, and returns a new array."""
 
+    operations = peers.FORWARD
+
     def __init__(self, setup):
         import scipy.special
-        self.functions = {name: getattr(scipy.special, name) for name in binding.OPERATIONS}
+        self.functions = {name: getattr(scipy.special, name) for name in self.operations}
 
     def prepare(self, case, x, y):
         return functools.partial(self.functions[case.operation], x, axis=case.axis)
@@ -149,7 +165,7 @@ class Limit:
     """Not softmax, but what it is compared with: the best of the ways that alternatives() returns.
     mistake() says what is wrong with the result of one of them."""
 
-    operations = tuple(binding.OPERATIONS)
+    operations = tuple(OPERATIONS)
 
     def __init__(self, setup):
         self.helper = Helper(setup.helper)
@@ -186,6 +202,8 @@ class Read(Limit):
 class Exp(Limit):
     """As many exponentials as x has entries, by the functions of this library, of numbers in the first-level
     cache: the limit of the processor."""
+
+    operations = peers.FORWARD
 
     def alternatives(self, case, x, y):
         return {"": functools.partial(self.helper.exp, case.type == "float64",

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What the calls of some groups of cases read besides x. The functions for tensors need PyTorch.
+"""What calls read besides x: in some groups of cases, and in backward passes. The functions for tensors need PyTorch.
 
     group = "mask_per_column_axis0"; kind_of(group) == "mask_per_column"
 """
 
-import library as binding
-
 KINDS = ("bias", "bias_per_column", "mask", "mask_per_column", "lengths", "causal")
+MEAN_OF_DY = 1.0  # with 0, the sum in the gradient of a long row would be too small to check
 
 
 def kind_of(group):
@@ -17,7 +16,9 @@ def kind_of(group):
 
 def bytes_of(case, bytes_per_entry):
     """The bytes that are read besides x, without those of a few entries."""
-    return {"bias": bytes_per_entry, "mask": 1}.get(kind_of(case.group), 0) * case.rows * case.columns
+    of_entry = {"bias": bytes_per_entry, "mask": 1}.get(kind_of(case.group), 0)
+    of_entry += bytes_per_entry * len(case.reads)
+    return of_entry * case.rows * case.columns
 
 
 def visible_fraction(case):
@@ -27,6 +28,9 @@ def visible_fraction(case):
 
 def make(torch, case, x, generator):
     """{name: tensor or number} of the operands, as the library takes them."""
+    if case.is_backward:
+        dy = torch.randn(case.extents, dtype=torch.float32, device=x.device, generator=generator)
+        return {"dy": (dy + MEAN_OF_DY).to(x.dtype)}
     kind = kind_of(case.group)
     extents = case.extents
     if kind and kind.endswith("per_column"):
@@ -63,7 +67,6 @@ def values(x, bias, is_visible):
     return v if is_visible is None else v.masked_fill(~is_visible, -float("inf"))
 
 
-def arrays(inputs):
-    """The operands for binding.Library.prepare()."""
-    return {name: value if isinstance(value, int) else binding.of_tensor(value)
-            for name, value in inputs.items()}
+def arrays(inputs, array_of):
+    """The operands for binding.Library. array_of makes an Array."""
+    return {name: value if isinstance(value, int) else array_of(value) for name, value in inputs.items()}

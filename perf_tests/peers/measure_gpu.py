@@ -5,9 +5,10 @@ import math
 import time
 
 import inputs
+import operations
 import torch
 from measure import DeviceLost, describe_error, is_too_slow, short_message, slow
-from peers import Copy, JaxResult, Refused, Sum
+from peers import Copy, JaxResult, Sum, prepare, torch_functions
 
 
 class Clock:
@@ -54,12 +55,15 @@ class Bench:
         generator = torch.Generator(device="cuda").manual_seed(case.rows + case.columns)
         value_type = getattr(torch, case.type)
         in_float = torch.float64 if case.type == "float64" else torch.float32
-        self.x = torch.randn(case.extents, dtype=in_float, device="cuda",
-                             generator=generator).to(value_type)
-        y_extents = (case.rows,) if case.operation == "logsumexp" else case.extents
-        self.y = torch.empty(y_extents, dtype=value_type, device="cuda")
+        x = torch.randn(case.extents, dtype=in_float, device="cuda", generator=generator)
+        if case.is_backward:  # which reads the result of the function
+            x = torch_functions(torch)[case.function](x, dim=case.axis)
+        self.x = x.to(value_type)
+        del x
+        self.y = torch.empty(case.result_extents, dtype=value_type, device="cuda")
         self.inputs = inputs.make(torch, case, self.x, generator)
         self._empty = None  # the results of rows that are masked as a whole
+        self._size = None  # of the errors of a backward pass
         self._expected = self._compute_expected()
 
     def measure(self, peer, time_limit):
@@ -68,7 +72,7 @@ class Bench:
             return self._measure_copy(peer)
         try:
             self.y.fill_(float("nan"))
-            call = self._prepare(peer)
+            call = prepare(peer, self.case, self.x, self.y, self.inputs)
             begin = time.perf_counter()
             got = call()
             self.clock.synchronize()
@@ -86,13 +90,6 @@ class Bench:
         except Exception as error:  # noqa: BLE001  any exception of a peer is a refusal
             self._check_device(error)
             return {"status": "refused", "message": short_message(error)}
-
-    def _prepare(self, peer):
-        if not self.inputs:
-            return peer.prepare(self.case, self.x, self.y)
-        if not hasattr(peer, "prepare_with"):
-            raise Refused("takes x alone")
-        return peer.prepare_with(self.case, self.x, self.y, self.inputs)
 
     def _measure_copy(self, peer):
         y = torch.empty_like(self.x)
@@ -121,7 +118,9 @@ class Bench:
             got = torch.where(self._empty & got.isnan(), torch.zeros_like(got), got)
         if got.shape != expected.shape:
             raise ValueError(f"the result has the shape {tuple(got.shape)}")
-        if self.case.operation == "softmax":
+        if self.case.is_backward:
+            size = self._size
+        elif self.case.operation == "softmax":
             size = expected.clamp(min=torch.finfo(self.x.dtype).tiny)
         else:
             size = expected.abs().clamp(min=1)
@@ -130,6 +129,11 @@ class Bench:
     def _compute_expected(self):
         """Computed in float64 by the definition."""
         axis = self.case.axis
+        if self.case.is_backward:
+            expected, size = operations.gradient(torch, self.case.operation, self.x.double(),
+                                                 self.inputs["dy"].double(), axis)
+            self._size = size.clamp_(min=torch.finfo(self.x.dtype).tiny)
+            return expected
         v = self.x.to(torch.float64, copy=True)
         v = inputs.values(v, self.inputs.get("bias"),
                           inputs.visible(torch, self.case, self.x.device, self.inputs))

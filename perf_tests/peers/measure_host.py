@@ -7,8 +7,11 @@ import statistics
 import time
 import typing
 
+import inputs
 import numpy
+import operations
 from measure import describe_error, is_too_slow, short_message, slow
+from peers import prepare
 
 ALIGNMENT = 2 * 2**20  # a large page
 CHECKED_ENTRIES = 2**20
@@ -30,7 +33,7 @@ class Session:
     def __init__(self, time_limit, runs, free):
         """free: a context in which threads may be created, see host_machine.Processors."""
         self.time_limit, self.runs, self.free = time_limit, runs, free
-        self._x = self._y = numpy.empty(0, numpy.float32)
+        self._memory = {}  # name: array
 
     def measure(self, case, peers):
         """Yields (name of a peer, result). A peer that runs for the first time, which may end the process,
@@ -63,17 +66,28 @@ class Session:
         gc.collect()
 
     def _arrays(self, case):
-        """x with random-normal numbers and y, in memory that is kept as long as the type is the same."""
+        """What the case reads, y, and the memory for a copy, which is that of y."""
+        x, copy, given = self._array("x", case, mean=0.0), self._array("y", case), {}
+        if case.is_backward:
+            x = apply_function(case.function, x, case.axis, self._array("result", case))
+            given = {"dy": self._array("dy", case, mean=inputs.MEAN_OF_DY)}
+        y = copy.reshape(-1)[:math.prod(case.result_extents)].reshape(case.result_extents)
+        return x, y, copy, given
+
+    def _array(self, name, case, mean=None):
+        """An array of the extents of the case, in memory that is kept as long as the type is the same. It is filled
+        with random-normal numbers if their mean is given."""
         elements = case.rows * case.columns
-        if self._x.dtype != case.type or self._x.size < elements:
-            self._x = self._y = numpy.empty(0, case.type)
-            self._x, self._y = aligned(elements, case.type), aligned(elements, case.type)
-            numpy.random.default_rng(elements).standard_normal(dtype=self._x.dtype, out=self._x)
-        results = case.rows if case.operation == "logsumexp" else elements
-        y_extents = (case.rows,) if case.operation == "logsumexp" else case.extents
-        # The copy needs as much memory as x.
-        return (self._x[:elements].reshape(case.extents), self._y[:results].reshape(y_extents),
-                self._y[:elements].reshape(case.extents))
+        memory = self._memory.get(name)
+        if memory is None or memory.dtype != case.type or memory.size < elements:
+            memory = None
+            self._memory.pop(name, None)
+            memory = self._memory[name] = aligned(elements, case.type)
+            if mean is not None:
+                seed = [elements, *name.encode()]
+                numpy.random.default_rng(seed).standard_normal(dtype=memory.dtype, out=memory)
+                memory += mean
+        return memory[:elements].reshape(case.extents)
 
 
 def aligned(elements, type_name):
@@ -84,25 +98,33 @@ def aligned(elements, type_name):
     return memory[begin:begin + size].view(type_name)
 
 
+def apply_function(function, x, axis, y):
+    """Writes softmax or log_softmax of x, which a backward pass reads, and returns y."""
+    numpy.subtract(x, x.max(axis, keepdims=True), out=y)
+    y -= numpy.log(numpy.exp(y).sum(axis, keepdims=True))
+    return numpy.exp(y, out=y) if function == "softmax" else y
+
+
 # ---- Check
 
 
 class Bench:
     """The arrays of a case, and the expected results of some rows."""
 
-    def __init__(self, case, x, y, copy):
-        self.case, self.x, self.y, self.copy = case, x, y, copy
+    def __init__(self, case, x, y, copy, given):
+        """given: what is read besides x."""
+        self.case, self.x, self.y, self.copy, self.given = case, x, y, copy, given
         self.error = self.message = None
         wanted = max(2, CHECKED_ENTRIES // case.columns)
         self._rows = numpy.unique(numpy.linspace(0, case.rows - 1, min(case.rows, wanted)).astype(int))
-        self._expected = self._compute_expected()
+        self._expected, self._size = self._compute_expected()
 
     def check(self, peer):
         """Calls the peer. Returns {way: call} and sets error and, if the result is wrong, message."""
         if hasattr(peer, "alternatives"):
             return self._check_limit(peer)
         self.y.fill(math.nan)
-        call = peer.prepare(self.case, self.x, self.y)
+        call = prepare(peer, self.case, self.x, self.y, self.given)
         got = call()
         got = self.y if got is None else numpy.asarray(got)
         error = self._error(got)
@@ -126,25 +148,30 @@ class Bench:
         if math.isnan(got.min()):  # in any row
             return math.nan
         values = self._rows_of(got) if got.ndim == 2 else got[self._rows]
-        if self.case.operation == "softmax":
-            size = numpy.maximum(self._expected, numpy.finfo(self.case.type).tiny)
-        else:
-            size = numpy.maximum(abs(self._expected), 1)
-        return float((abs(values.astype(numpy.float64) - self._expected) / size).max())
+        return float((abs(values.astype(numpy.float64) - self._expected) / self._size).max())
 
     def _rows_of(self, array):
         return numpy.moveaxis(array, self.case.axis, -1)[self._rows]
 
     def _compute_expected(self):
-        """Computed in float64 by the definition."""
+        """(results, the sizes that errors are relative to), in float64 by the definition."""
+        tiny = numpy.finfo(self.case.type).tiny
         v = self._rows_of(self.x).astype(numpy.float64)
+        if self.case.is_backward:
+            dy = self._rows_of(self.given["dy"]).astype(numpy.float64)
+            dx, size = operations.gradient(numpy, self.case.operation, v, dy, -1)
+            return dx, numpy.maximum(size, tiny)
         v_max = v.max(-1, keepdims=True)
         v -= v_max
         log_sum = numpy.log(numpy.exp(v).sum(-1, keepdims=True))
         if self.case.operation == "logsumexp":
-            return (v_max + log_sum)[..., 0]
+            v = (v_max + log_sum)[..., 0]
+            return v, numpy.maximum(abs(v), 1)
         v -= log_sum
-        return numpy.exp(v) if self.case.operation == "softmax" else v
+        if self.case.operation == "log_softmax":
+            return v, numpy.maximum(abs(v), 1)
+        y = numpy.exp(v)
+        return y, numpy.maximum(y, tiny)
 
 
 def exclusive_or(x):

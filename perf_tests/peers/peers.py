@@ -5,7 +5,8 @@ measure_gpu.py and triton_kernels.py need PyTorch.
 A peer has prepare(case, x, y). It returns a function without arguments that computes the case from
 x, into y or into a tensor that it returns. If prepare or that function raises an exception, the peer
 refuses the case. prepare_with(case, x, y, inputs) does the same for cases that read more than x, see
-inputs.py; a peer without it refuses them.
+inputs.py; a peer without it refuses them. For a backward pass, x is the result of the function, and y is for
+the gradient. A peer with `operations` is left out of cases with others.
 """
 
 import contextlib
@@ -31,6 +32,19 @@ class Refused(Exception):
     """This peer doesn't support this case."""
 
 
+FORWARD = tuple(binding.OPERATIONS)
+ONE_ARRAY = "takes x alone"
+
+
+def prepare(peer, case, x, y, given):
+    """The function of a peer, which may refuse. given: what is read besides x."""
+    if not given:
+        return peer.prepare(case, x, y)
+    if not hasattr(peer, "prepare_with"):
+        raise Refused(ONE_ARRAY)
+    return peer.prepare_with(case, x, y, given)
+
+
 def load(names, classes, setup, context=contextlib.nullcontext):
     """({name: peer}, {name: why it is missing}). Each peer is loaded within a context."""
     peers, missing = {}, {}
@@ -46,6 +60,11 @@ def load(names, classes, setup, context=contextlib.nullcontext):
 def need_rows(case):
     if case.axis != 1:
         raise Refused("computes along the last axis only")
+
+
+def need_backward(case):
+    if not case.is_backward:
+        raise Refused(ONE_ARRAY)
 
 
 class Copy:
@@ -80,15 +99,20 @@ class Ours:
                                "give a library built for it")
 
     def prepare(self, case, x, y):
-        stream = self.torch.cuda.current_stream().cuda_stream
-        return self.library.prepare(case.operation, binding.DEVICE, binding.of_tensor(x),
-                                    binding.of_tensor(y), stream, axis=case.axis)
+        return self.prepare_with(case, x, y, {})
 
     def prepare_with(self, case, x, y, given):
         stream = self.torch.cuda.current_stream().cuda_stream
-        return self.library.prepare(case.operation, binding.DEVICE, binding.of_tensor(x),
-                                    binding.of_tensor(y), stream, axis=case.axis, empty_rows="zero",
-                                    **inputs.arrays(given))
+        return prepare_ours(self.library, binding.DEVICE, case, binding.of_tensor(x), binding.of_tensor(y),
+                            inputs.arrays(given, binding.of_tensor), stream)
+
+
+def prepare_ours(library, space, case, x, y, given, stream=None):
+    """The function of the library, with Arrays of library.py."""
+    if case.is_backward:
+        return library.prepare_backward(case.function, space, x, given["dy"], y, stream, axis=case.axis)
+    options = {"empty_rows": "zero", **given} if given else {}
+    return library.prepare(case.operation, space, x, y, stream, axis=case.axis, **options)
 
 
 class TorchEager:
@@ -100,6 +124,8 @@ class TorchEager:
 
     def prepare_with(self, case, x, y, given):
         function = functools.partial(self.functions[case.operation], dim=case.axis)
+        if case.is_backward:
+            return functools.partial(function, x, **given, out=y)
         is_visible = inputs.visible(self.torch, case, x.device, given)
         return lambda: function(inputs.values(x, given.get("bias"), is_visible))
 
@@ -110,23 +136,40 @@ class TorchCompile:
         self.compile = self.torch.compile  # missing before PyTorch 2
 
     def prepare(self, case, x, y):
-        # Reset for each case; otherwise it would end with code for any shape, or without compiling.
-        self.torch._dynamo.reset()
         function, axis = self.functions[case.operation], case.axis
-        return functools.partial(self.compile(lambda t: function(t, dim=axis), dynamic=False), x)
+        return functools.partial(self.compiled(lambda t: function(t, dim=axis)), x)
 
     def prepare_with(self, case, x, y, given):
-        self.torch._dynamo.reset()
         function, axis = self.functions[case.operation], case.axis
-        compiled = self.compile(lambda t, bias, seen: function(inputs.values(t, bias, seen), dim=axis),
-                                dynamic=False)
+        if case.is_backward:
+            return functools.partial(self.compiled(lambda t, dy: function(t, dy, dim=axis)), x, given["dy"])
+        compiled = self.compiled(lambda t, bias, seen: function(inputs.values(t, bias, seen), dim=axis))
         return functools.partial(compiled, x, given.get("bias"),
                                  inputs.visible(self.torch, case, x.device, given))
+
+    def compiled(self, function):
+        # Reset for each case; otherwise it would end with code for any shape, or without compiling.
+        self.torch._dynamo.reset()
+        return self.compile(function, dynamic=False)
 
 
 def torch_functions(torch):
     return {"softmax": torch.softmax, "log_softmax": torch.log_softmax,
-            "logsumexp": torch.logsumexp}
+            "logsumexp": torch.logsumexp,
+            "softmax_backward": torch_backward(torch, "_softmax_backward_data", "grad_input"),
+            "log_softmax_backward": torch_backward(torch, "_log_softmax_backward_data", "out")}
+
+
+def torch_backward(torch, name, name_of_out):
+    """The operator of PyTorch that autograd calls. torch.compile replaces it by its formula."""
+    operator = getattr(torch.ops.aten, name)
+
+    def backward(y, dy, dim, out=None):
+        if out is None:
+            return operator(dy, y, dim, y.dtype)
+        return operator.out(dy, y, dim, y.dtype, **{name_of_out: out})
+
+    return backward
 
 
 class Triton:
@@ -134,18 +177,28 @@ class Triton:
 
     def __init__(self, setup):
         import triton_kernels
-        self.rows = triton_kernels.rows
+        self.rows, self.backward = triton_kernels.rows, triton_kernels.backward
 
     def prepare(self, case, x, y):
+        self.need_short_rows(case)
+        return functools.partial(self.rows, binding.OPERATIONS[case.operation], x, y)
+
+    def prepare_with(self, case, x, y, given):
+        need_backward(case)
+        self.need_short_rows(case)
+        return functools.partial(self.backward, case.function == "log_softmax", x, given["dy"], y)
+
+    def need_short_rows(self, case):
         need_rows(case)
         if case.columns > self.MAX_COLUMNS:
             raise Refused(f"a row of more than {self.MAX_COLUMNS} columns doesn't fit one program")
-        return functools.partial(self.rows, binding.OPERATIONS[case.operation], x, y)
 
 
 class Jax:
     """Each call returns a new array and waits for its end. On a GPU, JAX runs on streams of its own, so that
     times include that latency."""
+
+    operations = FORWARD
 
     def __init__(self, setup):
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -189,14 +242,22 @@ class JaxResult:
 
 class Quack:
     def __init__(self, setup):
-        from quack.softmax import softmax
-        self.softmax = softmax
+        from quack.softmax import softmax, softmax_bwd
+        self.softmax, self.softmax_backward = softmax, softmax_bwd
 
     def prepare(self, case, x, y):
-        need_rows(case)
-        if case.operation != "softmax":
-            raise Refused(f"has no {case.operation}")
+        self.need_softmax(case)
         return functools.partial(self.softmax, x)
+
+    def prepare_with(self, case, x, y, given):
+        need_backward(case)
+        self.need_softmax(case)
+        return functools.partial(self.softmax_backward, given["dy"], x)
+
+    def need_softmax(self, case):
+        need_rows(case)
+        if case.function != "softmax":
+            raise Refused(f"has no {case.operation}")
 
 
 OURS = "kokkos-softmax"

@@ -163,11 +163,13 @@ def notes(results):
 
 
 GPU_TEXT = """\
-Ratios are the rate of the bytes that must move (x once, the result once) to that of a copy of x: 1 is the
-limit where the data don't fit a cache. An asterisk: timed once. jax: with the latency of a call that waits."""
+Ratios are the rate of the bytes that must move (what is read once, the result once) to that of a copy of x: 1 is the
+limit if the data don't fit a cache. Backward passes read y, which counts as x, and dy: they move 1.5 times the bytes
+of the copy. An asterisk: timed once. jax: with the latency of a call that waits."""
 HOST_TEXT = """\
-Ratios are the rate of the bytes that must move (x once, the result once) to that of the best copy of x, for
-logsumexp to that of the best read of x. They and the times are medians of runs in which all take turns; "times
+Ratios are the rate of the bytes that must move (what is read once, the result once) to that of the best copy of x, for
+logsumexp to that of the best read of x. Backward passes read y, which counts as x, and dy: they move 1.5 times the
+bytes of the copy. The ratios and the times are medians of runs in which all take turns; "times
 the best peer" is the time of the best peer divided by ours. "of the roof": the larger of the limit's time and of the
 time of as many of the library's own exponentials in the first-level cache, divided by ours. An asterisk: timed once. ~: the median is above
 1.2 times the fastest run. jax and scipy return new arrays, the others write into the same one. scipy has one

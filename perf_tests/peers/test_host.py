@@ -16,6 +16,7 @@ import cases
 import compare
 import host_machine
 import host_peers
+import operations
 import peers
 from results import Result, Results
 
@@ -176,12 +177,18 @@ class Definition:
         self.factor, self.into_y, self.calls = factor, into_y, 0
 
     def prepare(self, case, x, y):
+        return self.prepare_with(case, x, y, {"dy": x})
+
+    def prepare_with(self, case, x, y, given):
         def call():
             self.calls += 1
-            v = x.astype(numpy.float64)
+            v, dy = x.astype(numpy.float64), given["dy"].astype(numpy.float64)
             total = numpy.log(numpy.exp(v).sum(case.axis, keepdims=True))
             got = {"softmax": lambda: numpy.exp(v - total), "log_softmax": lambda: v - total,
-                   "logsumexp": lambda: total.squeeze(case.axis)}[case.operation]()
+                   "logsumexp": lambda: total.squeeze(case.axis),
+                   "softmax_backward": lambda: v * (dy - (v * dy).sum(case.axis, keepdims=True)),
+                   "log_softmax_backward": lambda: dy - numpy.exp(v) * dy.sum(case.axis, keepdims=True)
+                   }[case.operation]()
             got = (self.factor * got).astype(case.type)
             if not self.into_y:
                 return got
@@ -193,13 +200,22 @@ class Definition:
 class Incomplete(Definition):
     """Leaves the last row of y as it is."""
 
-    def prepare(self, case, x, y):
-        whole, result = super().prepare(case, x, y), y.copy()
+    def prepare_with(self, case, x, y, given):
+        whole, result = super().prepare_with(case, x, y, given), y.copy()
 
         def call():
             result[...] = y
             whole()
             y[-1] = result[-1]
+        return call
+
+
+class WithoutSum(Definition):
+    """Computes gradients without the sum."""
+
+    def prepare_with(self, case, x, y, given):
+        def call():
+            y[...] = x * given["dy"] if case.function == "softmax" else given["dy"]
         return call
 
 
@@ -238,6 +254,14 @@ class Measure(unittest.TestCase):
             for operation in cases.OPERATIONS:
                 results, _ = self.measure(self.case(operation), {"wrong": wrong})
                 self.assertEqual(results["wrong"]["status"], "failed")
+                self.assertIn("wrong by", results["wrong"]["message"])
+
+    def test_sums_of_gradients_are_checked(self):
+        for operation in operations.BACKWARD:
+            for axis, extents in ((1, (2, 2**17)), (0, (2**17, 2))):
+                results, _ = self.measure(self.case(operation, axis, extents=extents),
+                                          {"wrong": WithoutSum(), "right": Definition()})
+                self.assertEqual(results["right"]["status"], "ok", results)
                 self.assertIn("wrong by", results["wrong"]["message"])
 
     def test_what_is_yielded(self):

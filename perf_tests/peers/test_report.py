@@ -15,6 +15,7 @@ import unittest.mock
 
 import cases
 import host_peers
+import inputs
 import peers
 import report
 from results import Result, Results
@@ -157,6 +158,22 @@ class Cases(unittest.TestCase):
         self.assertEqual(bytes_of("mask_per_column"), 2 * 128)
         self.assertEqual(bytes_of("lengths"), 64 + 128)
 
+    def test_backward_passes_read_two_arrays(self):
+        case = cases.Case("log_softmax_backward", "float32", "large", 1, (4, 8))
+        self.assertEqual((case.function, case.bytes, case.copy_bytes), ("log_softmax", 3 * 128, 2 * 128))
+        copy, ours = (Result(case, peer, "ok", seconds) for peer, seconds in (("copy", 2.0), ("kokkos-softmax", 4.0)))
+        self.assertEqual(report.ratio_to_limit(ours, copy), 0.75)  # 3 arrays in twice the time of 2
+
+    def test_backward_passes_have_the_shapes_of_functions_without_inputs(self):
+        def shapes(operation):
+            return [case[1:] for case in cases.of_gpus()
+                    if case.operation == operation and inputs.kind_of(case.group) is None]
+
+        for operation in cases.OPERATIONS:
+            self.assertEqual(shapes(operation), shapes("softmax"))
+        backward = [case for case in cases.of_gpus() if case.is_backward]
+        self.assertEqual({inputs.kind_of(case.group) for case in backward}, {None})
+
     def test_names_are_unique(self):
         for every in (cases.of_gpus(), cases.of_hosts(2**28), cases.of_hosts(1)):
             names = [case.name for case in every]
@@ -187,43 +204,65 @@ class FakeTorch(types.ModuleType):
         self.calls = []
         for name in ("softmax", "log_softmax", "logsumexp", "sum", "set_num_threads"):
             setattr(self, name, self._function(name))
+        backward = {f"_{name}_backward_data": types.SimpleNamespace(out=self._function(f"{name}_backward"))
+                    for name in ("softmax", "log_softmax")}
+        self.ops = types.SimpleNamespace(aten=types.SimpleNamespace(**backward))
 
     def _function(self, name):
-        def function(x, **options):
-            self.calls.append((name, x, options))
-            return options.get("out", "a new tensor")
+        def function(*arguments, **options):
+            self.calls.append((name, *arguments, options))
+            return options.get("out", options.get("grad_input", "a new tensor"))
         return function
 
     def from_numpy(self, array):
-        return f"tensor of {array}"
+        return FakeTensor(f"tensor of {array}")
+
+
+class FakeTensor(str):
+    dtype = "its type"
 
 
 class Peers(unittest.TestCase):
-    def call_of(self, name, operation):
+    GIVEN = {"dy": "dy"}  # what backward passes read besides x
+    NAMES_OF_OUT = {"softmax_backward": "grad_input", "log_softmax_backward": "out"}
+
+    def call_of(self, name, operation, given):
         """What a call of a prepared peer on a GPU calls, and its result."""
         torch = FakeTorch()
         case = cases.select(cases.of_gpus(), [operation], ["float32"], "axis0")[0]
-        call = peers.PEERS[name](peers.Setup(None, torch=torch)).prepare(case, "x", "y")
+        call = peers.prepare(peers.PEERS[name](peers.Setup(None, torch=torch)), case, FakeTensor("x"), "y", given)
         result = call()
         self.assertEqual(len(torch.calls), 1)
         return torch.calls[0], result
 
     def test_torch_on_a_gpu_is_called_as_users_do(self):
-        for operation in cases.OPERATIONS:
-            self.assertEqual(self.call_of("torch", operation),
+        for operation in peers.FORWARD:
+            self.assertEqual(self.call_of("torch", operation, {}),
                              ((operation, "x", {"dim": 0}), "a new tensor"))
-        self.assertEqual(self.call_of("sum", "logsumexp"), (("sum", "x", {"dim": 0}), "a new tensor"))
+        self.assertEqual(self.call_of("sum", "logsumexp", {}), (("sum", "x", {"dim": 0}), "a new tensor"))
+
+    def test_torch_on_a_gpu_computes_gradients_as_autograd_does(self):
+        for operation, out in self.NAMES_OF_OUT.items():
+            self.assertEqual(self.call_of("torch", operation, self.GIVEN),
+                             ((operation, "dy", "x", 0, "its type", {out: "y"}), "y"))
+
+    def calls_on_a_host(self, operation, given):
+        """What a call of PyTorch on a host calls, and its result."""
+        torch = FakeTorch()
+        with unittest.mock.patch.dict(sys.modules, torch=torch):
+            peer = host_peers.Torch(peers.Setup(None, "cpu", threads=3))
+        case = cases.select(cases.of_hosts(2**20), [operation], ["float32"], "axis0")[0]
+        result = peers.prepare(peer, case, "x", "y", given)()
+        return torch.calls, result
 
     def test_torch_on_a_host_has_the_threads_and_allocates_nothing(self):
-        for operation in cases.OPERATIONS:
-            torch = FakeTorch()
-            with unittest.mock.patch.dict(sys.modules, torch=torch):
-                peer = host_peers.Torch(peers.Setup(None, "cpu", threads=3))
-            case = cases.select(cases.of_hosts(2**20), [operation], ["float32"], "axis0")[0]
-            self.assertEqual(peer.prepare(case, "x", "y")(), "tensor of y")
-            self.assertEqual(torch.calls, [
+        for operation in peers.FORWARD:
+            self.assertEqual(self.calls_on_a_host(operation, {}), ([
                 ("set_num_threads", 3, {}),
-                (operation, "tensor of x", {"dim": 0, "out": "tensor of y"})])
+                (operation, "tensor of x", {"dim": 0, "out": "tensor of y"})], "tensor of y"))
+        for operation, out in self.NAMES_OF_OUT.items():
+            self.assertEqual(self.calls_on_a_host(operation, self.GIVEN)[0][1], (
+                operation, "tensor of dy", "tensor of x", 0, "its type", {out: "tensor of y"}))
 
     def test_what_is_missing_is_reported(self):
         names = ["copy", "torch", "onnxruntime", "jax", "scipy"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A copy, and softmax as it is usually written in Triton: one program holds a row in its registers."""
+"""A copy, and softmax and its backward pass as they are usually written in Triton: one program holds a row in
+its registers."""
 
 import triton
 import triton.language as tl
@@ -26,6 +27,23 @@ def row_kernel(x, y, columns, OPERATION: tl.constexpr, BLOCK: tl.constexpr, IN_D
 
 
 @triton.jit
+def backward_kernel(y, dy, dx, columns, IS_LOG: tl.constexpr, BLOCK: tl.constexpr, IN_DOUBLE: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    column = tl.arange(0, BLOCK)
+    inside = column < columns
+    p = tl.load(y + row * columns + column, mask=inside, other=0.0)
+    t = tl.load(dy + row * columns + column, mask=inside, other=0.0)
+    p = p.to(tl.float64 if IN_DOUBLE else tl.float32)
+    t = t.to(tl.float64 if IN_DOUBLE else tl.float32)
+    if IS_LOG:
+        p = tl.exp(p)
+    else:
+        t = p * t
+    total = tl.sum(t, axis=0)
+    tl.store(dx + row * columns + column, t - p * total, mask=inside)
+
+
+@triton.jit
 def copy_kernel(x, y, bulk, count, BLOCK: tl.constexpr):
     """bulk: count rounded down to a multiple of 16, so that Triton copies 16 bytes at a time."""
     i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
@@ -37,10 +55,22 @@ def copy_kernel(x, y, bulk, count, BLOCK: tl.constexpr):
 
 def rows(operation, x, y):
     """Launches an operation (SOFTMAX, ...) on each row of a contiguous matrix."""
-    block = triton.next_power_of_2(x.shape[1])
-    warps = min(max(block // 512, 4), 32)
+    block, warps = block_and_warps(x)
     row_kernel[(x.shape[0],)](x, y, x.shape[1], operation, block, x.element_size() == 8,
                               num_warps=warps)
+
+
+def backward(is_log, y, dy, dx):
+    """Launches the backward pass of softmax or log_softmax on each row of contiguous matrices."""
+    block, warps = block_and_warps(y)
+    backward_kernel[(y.shape[0],)](y, dy, dx, y.shape[1], is_log, block, y.element_size() == 8,
+                                   num_warps=warps)
+
+
+def block_and_warps(x):
+    """For one row per program."""
+    block = triton.next_power_of_2(x.shape[1])
+    return block, min(max(block // 512, 4), 32)
 
 
 def copy(x, y):
