@@ -21,7 +21,7 @@ struct LossShapes : NoShapes {
   static constexpr int many = sizeof(typename V::X) == 2 ? 32 : 16;
 
   using Subgroup =
-      ShapeList<Scalar<1, 8>, Peeled<8, 4>, Peeled<8, 16>, Peeled<32, many>, Scalar<32, 16>>;
+      ShapeList<Scalar<1, 8>, Scalar<8, 4>, Peeled<8, 16>, Peeled<32, 16>, Scalar<32, 16>>;
   using ReducedSubgroup = Subgroup;
   using FusedRegisters = ShapeList<Peeled<32, many, 2>, Peeled<32, many, 4>, Peeled<32, many, 8>>;
   using ReducedOnline = ShapeList<Peeled<32, many, 8>, Scalar<32, 8, 16>>;
