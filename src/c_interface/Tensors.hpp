@@ -238,8 +238,9 @@ struct NamedTensor {
     given += std::string(name) + " of type = " + std::to_string(tensor->type) + ", " +
              type_name(tensor->type) + ", ";
   throw_status(KOKKOSSOFTMAX_UNSUPPORTED, "KokkosSoftmax::", callee.name(), ": ", given,
-               tensors.size() == 1 ? "has" : "have", " no kernels (this library has kernels for ",
-               tensors.size() == 1 ? "" : "arrays that are all ", "of ", supported,
+               tensors.size() == 1 ? "has" : "have",
+               " no kernels (this library has kernels for arrays ",
+               tensors.size() == 1 ? "of " : "that are all of ", supported,
                "): convert to one of these types");
 }
 
