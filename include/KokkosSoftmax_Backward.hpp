@@ -146,6 +146,22 @@ requires(!Kokkos::is_view_v<Exec>) void logsumexp_backward(const Exec& exec, con
   logsumexp_backward(exec, x, lse, dlse, dx, options, Operands<>{});
 }
 
+/// Computes the same on the default instance of the execution space of dx.
+///
+/// \param x        as for logsumexp_backward with an instance
+/// \param lse      as for logsumexp_backward with an instance
+/// \param dlse     as for logsumexp_backward with an instance
+/// \param dx       as for logsumexp_backward with an instance
+/// \param options  as for logsumexp_backward with an instance
+/// \throws std::invalid_argument  as logsumexp_backward with an instance
+template <class X, class Lse, class DLse, class DX>
+void logsumexp_backward(const X& x, const Lse& lse, const DLse& dlse, const DX& dx,
+                        const Options& options = {}) {
+  KOKKOSSOFTMAX_IMPL_CHECK_LOGSUMEXP_BACKWARD_VIEWS(X, Lse, DLse, DX);
+  if constexpr (Impl::are_views<X, Lse, DLse, DX>)
+    logsumexp_backward(typename DX::execution_space{}, x, lse, dlse, dx, options);
+}
+
 /// Computes the same for values v that depend on more than x: the backward pass of a call of
 /// logsumexp with the same operands. Masked entries have dx = 0. The derivative by a bias is dx /
 /// scale, summed over the axes along which the bias is broadcast.
@@ -177,14 +193,31 @@ void logsumexp_backward(const Exec& exec, const X& x, const Lse& lse, const DLse
   KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("logsumexp_backward", Exec, X, DX, Operands<Given...>);
   KOKKOSSOFTMAX_IMPL_CHECK_READS_ONLY("logsumexp_backward", Operands<Given...>);
   constexpr auto operation = Impl::GradientOperation::logsumexp_backward;
-  using T = typename DX::value_type;
+  using T = typename X::non_const_value_type;
   using RowValue = Impl::RowValueOf<X>;
   const auto array = Impl::input_array<T>(x);
   const int axis = Impl::checked_axis(operation, options.axis, array.rank);
   Impl::check_and_launch_gradient<operation>(
       exec, array, Impl::input_array<RowValue>(lse), "dlse", Impl::input_array<RowValue>(dlse),
       nullptr, Impl::checked_inputs<RowValue>(operation, array, axis, operands),
-      Impl::strided_array(dx), options);
+      Impl::output_array<T>(dx), options);
+}
+
+/// Computes the same on the default instance of the execution space of dx.
+///
+/// \param x         as for logsumexp_backward with an instance
+/// \param lse       as for logsumexp_backward with an instance
+/// \param dlse      as for logsumexp_backward with an instance
+/// \param dx        as for logsumexp_backward with an instance
+/// \param options   as for logsumexp_backward with an instance
+/// \param operands  the Views that are read besides x
+/// \throws std::invalid_argument  as logsumexp_backward with an instance
+template <class X, class Lse, class DLse, class DX, class... Given>
+void logsumexp_backward(const X& x, const Lse& lse, const DLse& dlse, const DX& dx,
+                        const Options& options, const Operands<Given...>& operands) {
+  KOKKOSSOFTMAX_IMPL_CHECK_LOGSUMEXP_BACKWARD_VIEWS(X, Lse, DLse, DX);
+  if constexpr (Impl::are_views<X, Lse, DLse, DX>)
+    logsumexp_backward(typename DX::execution_space{}, x, lse, dlse, dx, options, operands);
 }
 
 /// \}

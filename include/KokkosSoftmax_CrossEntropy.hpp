@@ -72,12 +72,10 @@ inline Options options_of(const CrossEntropyOptions& options) {
 /// \tparam Loss     a Kokkos::View
 /// \param exec     execution space instance on which the work is enqueued
 /// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
-/// \param labels   View of std::int32_t or std::int64_t, with the extents of x without the axis,
-/// any
-///                 layout
-/// \param loss     View of double if x is of double, otherwise of float, with the extents of
-/// labels,
-///                 any layout; must not overlap x or labels
+/// \param labels   View of std::int32_t or std::int64_t, any layout, with the extents of x without
+///                 the axis
+/// \param loss     View of double if x is of double, otherwise of float, any layout, with the
+///                 extents of labels; must not overlap x or labels
 /// \param options  axis, scale, ignored label, label smoothing, forced algorithm, reproducibility
 /// \throws std::invalid_argument  if the extents don't match, the axis is out of range, the scale
 ///                 is not finite, the label smoothing is not in [0, 1], loss overlaps an input, or
@@ -91,8 +89,23 @@ requires(!Kokkos::is_view_v<Exec>) void cross_entropy(const Exec& exec, const X&
   KOKKOSSOFTMAX_IMPL_CHECK_ROW_NUMBERS("cross_entropy", Exec, X, "loss", Loss, value_type);
   Impl::check_and_launch_loss<Impl::LossOperation::cross_entropy>(
       exec, Impl::input_array<typename X::non_const_value_type>(x),
-      Impl::label_arrays(labels, options), Impl::strided_array(loss), {},
+      Impl::label_arrays(labels, options), Impl::output_array<Impl::RowValueOf<X>>(loss), {},
       Impl::options_of(options));
+}
+
+/// Computes the same on the default instance of the execution space of loss.
+///
+/// \param x        as for cross_entropy with an instance
+/// \param labels   as for cross_entropy with an instance
+/// \param loss     as for cross_entropy with an instance
+/// \param options  as for cross_entropy with an instance
+/// \throws std::invalid_argument  as cross_entropy with an instance
+template <class X, class Labels, class Loss>
+void cross_entropy(const X& x, const Labels& labels, const Loss& loss,
+                   const CrossEntropyOptions& options = {}) {
+  KOKKOSSOFTMAX_IMPL_CHECK_CROSS_ENTROPY_VIEWS("x, labels and loss", X, Labels, Loss);
+  if constexpr (Impl::are_views<X, Labels, Loss>)
+    cross_entropy(typename Loss::execution_space{}, x, labels, loss, options);
 }
 
 /// Computes the same, and writes the log-sum-exp of each row in the same kernel:
@@ -112,19 +125,38 @@ requires(!Kokkos::is_view_v<Exec>) void cross_entropy(const Exec& exec, const X&
 /// \param options  as for cross_entropy without lse
 /// \throws std::invalid_argument  as cross_entropy without lse
 template <class Exec, class X, class Labels, class Loss, class Lse>
-requires(!Kokkos::is_view_v<Exec> &&
-         Kokkos::is_view_v<Lse>) void cross_entropy(const Exec& exec, const X& x,
-                                                    const Labels& labels, const Loss& loss,
-                                                    const Lse& lse,
-                                                    const CrossEntropyOptions& options = {}) {
+requires(!Kokkos::is_view_v<Exec>) void cross_entropy(const Exec& exec, const X& x,
+                                                      const Labels& labels, const Loss& loss,
+                                                      const Lse& lse,
+                                                      const CrossEntropyOptions& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_X("cross_entropy", Exec, X);
   KOKKOSSOFTMAX_IMPL_CHECK_LABELS("cross_entropy", Exec, X, Labels);
   KOKKOSSOFTMAX_IMPL_CHECK_ROW_NUMBERS("cross_entropy", Exec, X, "loss", Loss, value_type);
   KOKKOSSOFTMAX_IMPL_CHECK_ROW_NUMBERS("cross_entropy", Exec, X, "lse", Lse, value_type);
+  using RowValue = Impl::RowValueOf<X>;
   Impl::check_and_launch_loss<Impl::LossOperation::cross_entropy>(
       exec, Impl::input_array<typename X::non_const_value_type>(x),
-      Impl::label_arrays(labels, options), Impl::strided_array(loss),
-      std::optional(Impl::strided_array(lse)), Impl::options_of(options));
+      Impl::label_arrays(labels, options), Impl::output_array<RowValue>(loss),
+      std::optional(Impl::output_array<RowValue>(lse)), Impl::options_of(options));
+}
+
+/// Computes the same on the default instance of the execution space of loss. (The first argument
+/// must be a View, so that a call with an instance and without lse is none of this function.)
+///
+/// \param x        as for cross_entropy with an instance
+/// \param labels   as for cross_entropy with an instance
+/// \param loss     as for cross_entropy with an instance
+/// \param lse      as for cross_entropy with an instance
+/// \param options  as for cross_entropy with an instance
+/// \throws std::invalid_argument  as cross_entropy with an instance
+template <class X, class Labels, class Loss, class Lse>
+requires(Kokkos::is_view_v<X>) void cross_entropy(const X& x, const Labels& labels,
+                                                  const Loss& loss, const Lse& lse,
+                                                  const CrossEntropyOptions& options = {}) {
+  KOKKOSSOFTMAX_IMPL_CHECK_CROSS_ENTROPY_VIEWS("x, labels, loss and lse", X, Labels, Loss);
+  KOKKOSSOFTMAX_IMPL_CHECK_IS_VIEW("cross_entropy", "x, labels, loss and lse", "lse", Lse);
+  if constexpr (Impl::are_views<X, Labels, Loss, Lse>)
+    cross_entropy(typename Loss::execution_space{}, x, labels, loss, lse, options);
 }
 
 /// Computes dx_ij = scale * dloss_i * (exp(v_ij - lse_i) - (1 - e) * [j = l] - e / n): the
@@ -154,9 +186,9 @@ requires(!Kokkos::is_view_v<Exec> &&
 /// \param options  axis, scale, ignored label, label smoothing. Results are always reproducible
 /// \throws std::invalid_argument  as cross_entropy, and if an algorithm is forced: there is one
 template <class Exec, class X, class Labels, class Lse, class DLoss, class DX>
-void cross_entropy_backward(const Exec& exec, const X& x, const Labels& labels, const Lse& lse,
-                            const DLoss& dloss, const DX& dx,
-                            const CrossEntropyOptions& options = {}) {
+requires(!Kokkos::is_view_v<Exec>) void cross_entropy_backward(
+    const Exec& exec, const X& x, const Labels& labels, const Lse& lse, const DLoss& dloss,
+    const DX& dx, const CrossEntropyOptions& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_X("cross_entropy_backward", Exec, X);
   KOKKOSSOFTMAX_IMPL_CHECK_LABELS("cross_entropy_backward", Exec, X, Labels);
   KOKKOSSOFTMAX_IMPL_CHECK_ROW_NUMBERS("cross_entropy_backward", Exec, X, "lse", Lse,
@@ -164,13 +196,30 @@ void cross_entropy_backward(const Exec& exec, const X& x, const Labels& labels, 
   KOKKOSSOFTMAX_IMPL_CHECK_ROW_NUMBERS("cross_entropy_backward", Exec, X, "dloss", DLoss,
                                        non_const_value_type);
   KOKKOSSOFTMAX_IMPL_CHECK_DX("cross_entropy_backward", Exec, X, DX);
-  using T = typename DX::value_type;
+  using T = typename X::non_const_value_type;
   using RowValue = Impl::RowValueOf<X>;
   const Impl::LabelArrays arrays = Impl::label_arrays(labels, options);
   Impl::check_and_launch_gradient<Impl::GradientOperation::cross_entropy_backward>(
       exec, Impl::input_array<T>(x), Impl::input_array<RowValue>(lse), "dloss",
       Impl::input_array<RowValue>(dloss), &arrays, Impl::InputArrays<const T, RowValue>{},
-      Impl::strided_array(dx), Impl::options_of(options));
+      Impl::output_array<T>(dx), Impl::options_of(options));
+}
+
+/// Computes the same on the default instance of the execution space of dx.
+///
+/// \param x        as for cross_entropy_backward with an instance
+/// \param labels   as for cross_entropy_backward with an instance
+/// \param lse      as for cross_entropy_backward with an instance
+/// \param dloss    as for cross_entropy_backward with an instance
+/// \param dx       as for cross_entropy_backward with an instance
+/// \param options  as for cross_entropy_backward with an instance
+/// \throws std::invalid_argument  as cross_entropy_backward with an instance
+template <class X, class Labels, class Lse, class DLoss, class DX>
+void cross_entropy_backward(const X& x, const Labels& labels, const Lse& lse, const DLoss& dloss,
+                            const DX& dx, const CrossEntropyOptions& options = {}) {
+  KOKKOSSOFTMAX_IMPL_CHECK_CROSS_ENTROPY_BACKWARD_VIEWS(X, Labels, Lse, DLoss, DX);
+  if constexpr (Impl::are_views<X, Labels, Lse, DLoss, DX>)
+    cross_entropy_backward(typename DX::execution_space{}, x, labels, lse, dloss, dx, options);
 }
 
 /// \}

@@ -26,9 +26,9 @@
 #include <stdint.h>
 
 /// \defgroup c_interface C interface
-/// softmax, log_softmax and logsumexp of arrays, and backward passes, for callers without Kokkos.
-/// The conventions that all functions share are described in kokkossoftmax.h. Examples in C,
-/// Fortran and Python are in docs/c_interface.md.
+/// softmax, log_softmax, logsumexp and the cross entropy of arrays, and backward passes, for
+/// callers without Kokkos. The conventions that all functions share are described in
+/// kokkossoftmax.h. Examples in C, Fortran and Python are in docs/c_interface.md.
 /// \{
 
 #ifdef __cplusplus
@@ -60,8 +60,8 @@ typedef enum kokkossoftmax_type {
   KOKKOSSOFTMAX_HALF = 2,      ///< IEEE 754 binary16
   KOKKOSSOFTMAX_BFLOAT16 = 3,  ///< bfloat16, the upper 16 bits of a FLOAT
   KOKKOSSOFTMAX_BOOL = 4,      ///< one byte; 0 is false (for masks)
-  KOKKOSSOFTMAX_INT32 = 5,     ///< int32_t (for lengths)
-  KOKKOSSOFTMAX_INT64 = 6      ///< int64_t (for lengths)
+  KOKKOSSOFTMAX_INT32 = 5,     ///< int32_t (for lengths and labels)
+  KOKKOSSOFTMAX_INT64 = 6      ///< int64_t (for lengths and labels)
 } kokkossoftmax_type;
 
 /// The execution space that does the work; x and y must be in memory that it can access.
@@ -182,6 +182,40 @@ static inline int kokkossoftmax_options_init(kokkossoftmax_options* options) {
   return kokkossoftmax_options_init_sized(options, sizeof(kokkossoftmax_options));
 }
 
+/// The options of kokkossoftmax_cross_entropy() and kokkossoftmax_cross_entropy_backward(). Call
+/// kokkossoftmax_cross_entropy_options_init() first, then set members by name. Later versions of
+/// the library can append members, as to kokkossoftmax_options.
+typedef struct kokkossoftmax_cross_entropy_options {
+  size_t size;             ///< bytes of this struct in the caller's header;
+                           ///< kokkossoftmax_cross_entropy_options_init() sets it
+  double scale;            ///< the function is applied to scale * x; must be finite; default 1
+  double label_smoothing;  ///< the part of the probability that is spread evenly over all classes,
+                           ///< 0 to 1; default 0
+  int64_t ignore_index;    ///< the label of rows that count for nothing; default -100
+  int axis;          ///< the axis of the classes, -rank to rank - 1; default -1, the last axis
+  int algorithm;     ///< kokkossoftmax_algorithm; default AUTOMATIC
+  int reproducible;  ///< if not 0, the bits of a row's result depend on the row alone; default 0
+  int reserved;      ///< must be 0; default 0
+} kokkossoftmax_cross_entropy_options;
+
+/// Sets the size and the defaults, as kokkossoftmax_options_init_sized().
+///
+/// \param options  the options to set; NULL is an error
+/// \param size     the size of the caller's kokkossoftmax_cross_entropy_options in bytes
+/// \return kokkossoftmax_status, as kokkossoftmax_options_init_sized()
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_cross_entropy_options_init_sized(
+    kokkossoftmax_cross_entropy_options* options, size_t size);
+
+/// Sets the size and the defaults.
+///
+/// \param options  the options to set; NULL is an error
+/// \return kokkossoftmax_status
+static inline int kokkossoftmax_cross_entropy_options_init(
+    kokkossoftmax_cross_entropy_options* options) {
+  return kokkossoftmax_cross_entropy_options_init_sized(
+      options, sizeof(kokkossoftmax_cross_entropy_options));
+}
+
 /// Returns the version of the library, which can differ from the version of the header.
 ///
 /// \return for example "0.1.0"
@@ -294,6 +328,86 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_backward(int operation, int space, void* 
                                                 const kokkossoftmax_tensor* dy,
                                                 const kokkossoftmax_tensor* dx,
                                                 const kokkossoftmax_options* options);
+
+/// Enqueues the backward pass of logsumexp along an axis: from the derivative dlse of a loss by the
+/// log-sum-exps, the derivative dx_ij = scale * dlse_i * exp(v_ij - lse_i) by the input x. v is
+/// that of the call of KOKKOSSOFTMAX_LOGSUMEXP. Special values are described in docs/backward.md.
+/// The call does not fence: dx is complete when the work on `stream` is done.
+///
+/// \param space      kokkossoftmax_space; all data must be in memory that it can access
+/// \param stream     as for kokkossoftmax_apply()
+/// \param x          the input, of rank 1 to KOKKOSSOFTMAX_MAX_RANK and of type FLOAT, DOUBLE, HALF
+///                   or BFLOAT16
+/// \param lse        the log-sum-exp of each row, with the extents of x without the axis, of type
+///                   DOUBLE if x is DOUBLE, otherwise FLOAT
+/// \param dlse       the derivative of the loss by lse, with the extents and the type of lse
+/// \param dx         the result, with the extents and the type of x. It can be x itself (same data,
+///                   same strides). It must not overlap x in any other way, nor lse or dlse
+/// \param options    as for kokkossoftmax_apply(), with the axis and the scale of the operation;
+///                   `algorithm` must be AUTOMATIC; `empty_rows` has no effect
+/// \param operands   NULL, or the bias, mask, lengths and causal limit of the operation. lse and
+/// max
+///                   in it must be NULL
+/// \return kokkossoftmax_status. If it is not 0, nothing was enqueued. After KOKKOSSOFTMAX_FAILURE,
+///         however, the data of dx are undefined
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_logsumexp_backward(
+    int space, void* stream, const kokkossoftmax_tensor* x, const kokkossoftmax_tensor* lse,
+    const kokkossoftmax_tensor* dlse, const kokkossoftmax_tensor* dx,
+    const kokkossoftmax_options* options, const kokkossoftmax_operands* operands);
+
+/// Enqueues the cross entropy of softmax and labels along an axis of x: for the label l of row i,
+/// n classes and the label smoothing e,
+/// \code
+///   lse_i  = log(sum_k exp(v_ik))                                      with v = scale * x
+///   loss_i = lse_i - (1 - e) * v_il - e / n * sum_k v_ik
+/// \endcode
+/// The loss is 0 for an ignored label, and NaN for a label that is neither ignored nor from 0 to n
+/// -
+/// 1. Special values are described in docs/cross_entropy.md. The call does not fence: loss and lse
+/// are complete when the work on `stream` is done.
+///
+/// \param space      kokkossoftmax_space; all data must be in memory that it can access
+/// \param stream     as for kokkossoftmax_apply()
+/// \param x          the input, of rank 1 to KOKKOSSOFTMAX_MAX_RANK and of type FLOAT, DOUBLE, HALF
+///                   or BFLOAT16
+/// \param labels     the label of each row, with the extents of x without the axis, of type INT32
+/// or
+///                   INT64
+/// \param loss       the result, with the extents of labels, of type DOUBLE if x is DOUBLE,
+///                   otherwise FLOAT. It must not overlap x or labels
+/// \param lse        gets the log-sum-exp of each row, which the backward pass needs, with the
+///                   extents and the type of loss. NULL if it isn't needed. It must not overlap x,
+///                   labels or loss
+/// \param options    NULL for the defaults. It is an error if the options were not initialized by
+///                   kokkossoftmax_cross_entropy_options_init()
+/// \return kokkossoftmax_status. If it is not 0, nothing was enqueued. After KOKKOSSOFTMAX_FAILURE,
+///         however, the data of loss and lse are undefined
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_cross_entropy(
+    int space, void* stream, const kokkossoftmax_tensor* x, const kokkossoftmax_tensor* labels,
+    const kokkossoftmax_tensor* loss, const kokkossoftmax_tensor* lse,
+    const kokkossoftmax_cross_entropy_options* options);
+
+/// Enqueues the backward pass of kokkossoftmax_cross_entropy(): from the derivative dloss of a
+/// function by the losses, the derivative dx_ij = scale * dloss_i * (exp(v_ij - lse_i) - (1 - e) *
+/// [j = l] - e / n) by x. dx is 0 in a row with an ignored label. The call does not fence: dx is
+/// complete when the work on `stream` is done.
+///
+/// \param space      kokkossoftmax_space; all data must be in memory that it can access
+/// \param stream     as for kokkossoftmax_apply()
+/// \param x          as for kokkossoftmax_cross_entropy()
+/// \param labels     as for kokkossoftmax_cross_entropy()
+/// \param lse        the log-sum-exp of each row, as kokkossoftmax_cross_entropy() writes it
+/// \param dloss      the derivative by the losses, with the extents and the type of lse
+/// \param dx         the result, with the extents and the type of x. It can be x itself (same data,
+///                   same strides). It must not overlap x in any other way, nor labels, lse or
+///                   dloss
+/// \param options    those of kokkossoftmax_cross_entropy(); `algorithm` must be AUTOMATIC
+/// \return kokkossoftmax_status. If it is not 0, nothing was enqueued. After KOKKOSSOFTMAX_FAILURE,
+///         however, the data of dx are undefined
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_cross_entropy_backward(
+    int space, void* stream, const kokkossoftmax_tensor* x, const kokkossoftmax_tensor* labels,
+    const kokkossoftmax_tensor* lse, const kokkossoftmax_tensor* dloss,
+    const kokkossoftmax_tensor* dx, const kokkossoftmax_cross_entropy_options* options);
 
 /// Waits until all work that was enqueued with this space and stream is done.
 ///

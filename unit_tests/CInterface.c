@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tests kokkossoftmax.h from C99, in a process that does not use Kokkos itself: softmax, its
-// backward pass and logsumexp on the host, and all functions before the initialization and after
-// the finalization.
+// Tests kokkossoftmax.h from C99, in a process that does not use Kokkos itself: softmax, logsumexp,
+// the cross entropy and their backward passes on the host, and all functions before the
+// initialization and after the finalization.
 
 #include <kokkossoftmax.h>
 #include <math.h>
@@ -25,6 +25,9 @@ static double y[ROWS][COLUMNS];
 static double lse[ROWS];
 static double dy[ROWS][COLUMNS];
 static double dx[ROWS][COLUMNS];
+static int32_t labels[ROWS];
+static double loss[ROWS];
+static double derivative[ROWS];
 static const int64_t extents[2] = {ROWS, COLUMNS};
 
 static int apply(int operation, const kokkossoftmax_options* options) {
@@ -46,6 +49,68 @@ static int apply_backward(const kokkossoftmax_options* options) {
                                       &tdx, options);
   if (status == KOKKOSSOFTMAX_SUCCESS) status = kokkossoftmax_fence(KOKKOSSOFTMAX_HOST, NULL);
   return status;
+}
+
+/// The loss and lse of x, or else dx from lse.
+static int apply_cross_entropy(int is_backward,
+                               const kokkossoftmax_cross_entropy_options* options) {
+  const kokkossoftmax_tensor tx = {x, KOKKOSSOFTMAX_DOUBLE, 2, extents, NULL};
+  const kokkossoftmax_tensor tlabels = {labels, KOKKOSSOFTMAX_INT32, 1, extents, NULL};
+  const kokkossoftmax_tensor tloss = {loss, KOKKOSSOFTMAX_DOUBLE, 1, extents, NULL};
+  const kokkossoftmax_tensor tlse = {lse, KOKKOSSOFTMAX_DOUBLE, 1, extents, NULL};
+  const kokkossoftmax_tensor tdloss = {derivative, KOKKOSSOFTMAX_DOUBLE, 1, extents, NULL};
+  const kokkossoftmax_tensor tdx = {dx, KOKKOSSOFTMAX_DOUBLE, 2, extents, NULL};
+  const int space = KOKKOSSOFTMAX_HOST;
+  int status =
+      is_backward ? kokkossoftmax_cross_entropy_backward(space, NULL, &tx, &tlabels, &tlse, &tdloss,
+                                                         &tdx, options)
+                  : kokkossoftmax_cross_entropy(space, NULL, &tx, &tlabels, &tloss, &tlse, options);
+  if (status == KOKKOSSOFTMAX_SUCCESS) status = kokkossoftmax_fence(space, NULL);
+  return status;
+}
+
+/// From the lse of the last call of logsumexp.
+static int apply_logsumexp_backward(const kokkossoftmax_options* options) {
+  const kokkossoftmax_tensor tx = {x, KOKKOSSOFTMAX_DOUBLE, 2, extents, NULL};
+  const kokkossoftmax_tensor tlse = {lse, KOKKOSSOFTMAX_DOUBLE, 1, extents, NULL};
+  const kokkossoftmax_tensor tdlse = {derivative, KOKKOSSOFTMAX_DOUBLE, 1, extents, NULL};
+  const kokkossoftmax_tensor tdx = {dx, KOKKOSSOFTMAX_DOUBLE, 2, extents, NULL};
+  int status = kokkossoftmax_logsumexp_backward(KOKKOSSOFTMAX_HOST, NULL, &tx, &tlse, &tdlse, &tdx,
+                                                options, NULL);
+  if (status == KOKKOSSOFTMAX_SUCCESS) status = kokkossoftmax_fence(KOKKOSSOFTMAX_HOST, NULL);
+  return status;
+}
+
+/// dx, if `of_label` is subtracted from the softmax of each row's label.
+static void expect_right_gradient(double scale, double of_label, const char* what) {
+  for (int i = 0; i < ROWS; ++i)
+    for (int j = 0; j < COLUMNS; ++j) {
+      const long double above = expl(scale * x[i][j] - lse[i]) - (j == labels[i] ? of_label : 0);
+      expect(fabsl(dx[i][j] - scale * derivative[i] * above) <= 1e-14L, what);
+    }
+}
+
+static void cross_entropy(void) {
+  kokkossoftmax_cross_entropy_options options;
+  expect(kokkossoftmax_cross_entropy_options_init(&options) == KOKKOSSOFTMAX_SUCCESS, "loss init");
+  expect(options.size == sizeof(options) && options.axis == -1 && options.scale == 1 &&
+             options.ignore_index == -100 && options.label_smoothing == 0,
+         "defaults of the loss");
+  options.scale = 0.5;
+  for (int i = 0; i < ROWS; ++i) {
+    labels[i] = 7 * i + 3;
+    derivative[i] = i - 0.75;
+    lse[i] = 0;
+  }
+  expect(apply_cross_entropy(0, &options) == KOKKOSSOFTMAX_SUCCESS, "cross_entropy's status");
+  for (int i = 0; i < ROWS; ++i) {
+    long double sum = 0;
+    for (int j = 0; j < COLUMNS; ++j) sum += expl(options.scale * x[i][j]);
+    expect(fabsl(lse[i] - logl(sum)) <= 1e-14L * fmaxl(1, fabsl(logl(sum))), "lse beside loss");
+    expect(fabsl(loss[i] - (logl(sum) - options.scale * x[i][labels[i]])) <= 1e-13L, "loss");
+  }
+  expect(apply_cross_entropy(1, &options) == KOKKOSSOFTMAX_SUCCESS, "its backward's status");
+  expect_right_gradient(options.scale, 1, "cross_entropy_backward");
 }
 
 static void expect_right_backward(double scale) {
@@ -75,6 +140,9 @@ static void before_initialization(void) {
   expect(apply(KOKKOSSOFTMAX_SOFTMAX, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "status before");
   expect(strstr(kokkossoftmax_last_error(), "call kokkossoftmax_initialize()") != NULL, "message");
   expect(apply_backward(NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "backward before");
+  expect(apply_cross_entropy(0, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "loss before");
+  expect(apply_cross_entropy(1, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "its backward before");
+  expect(apply_logsumexp_backward(NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "lse backward before");
   expect(kokkossoftmax_finalize() == KOKKOSSOFTMAX_NOT_INITIALIZED, "finalize before");
 }
 
@@ -94,6 +162,10 @@ static void calls(void) {
     for (int j = 0; j < COLUMNS; ++j) dy[i][j] = ((5 * i + 3 * j) % 17 - 8) / 4.0;
   expect(apply_backward(&options) == KOKKOSSOFTMAX_SUCCESS, "softmax_backward's status");
   expect_right_backward(options.scale);
+  cross_entropy();
+  expect(apply_logsumexp_backward(&options) == KOKKOSSOFTMAX_SUCCESS,
+         "logsumexp_backward's status");
+  expect_right_gradient(options.scale, 0, "logsumexp_backward");
   kokkossoftmax_options unset;
   memset(&unset, 0, sizeof(unset));
   unset.scale = 1;
@@ -117,6 +189,7 @@ int main(void) {
   expect(kokkossoftmax_is_initialized() == 0, "finalized");
   expect(apply(KOKKOSSOFTMAX_SOFTMAX, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "status after");
   expect(apply_backward(NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "backward after");
+  expect(apply_cross_entropy(0, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "loss after");
   expect(kokkossoftmax_initialize() == KOKKOSSOFTMAX_NOT_INITIALIZED, "only once in a process");
   if (failures == 0) printf("passed\n");
   return failures == 0 ? 0 : 1;

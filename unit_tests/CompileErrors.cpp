@@ -56,6 +56,28 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::log_softmax_backward(y, View<const double**>(x), x, options);
   KokkosSoftmax::plan_softmax_backward(Exec{}, y, x, x, options).execute(y, x, x);
   KokkosSoftmax::plan_log_softmax_backward(half, half, half).execute(half, half, half);
+  const View<std::int64_t*> labels("labels", 1);
+  const View<float*> of_half("of_half", 1);
+  const KokkosSoftmax::CrossEntropyOptions loss_options{.axis = 0};
+  using KokkosSoftmax::cross_entropy, KokkosSoftmax::cross_entropy_backward,
+      KokkosSoftmax::logsumexp_backward;
+  cross_entropy(Exec{}, x, lengths, lse);
+  cross_entropy(Exec{}, x, View<const int*>(lengths), lse, loss_options);
+  cross_entropy(Exec{}, half, labels, of_half, of_half);
+  cross_entropy(Exec{}, View<const double**>(x), labels, lse, lse, {.axis = 0});
+  cross_entropy(x, labels, lse);
+  cross_entropy(x, labels, lse, {.label_smoothing = 0.1});
+  cross_entropy(x, labels, lse, loss_options);
+  cross_entropy(x, labels, lse, lse);
+  cross_entropy(x, labels, lse, lse, loss_options);
+  cross_entropy(lse, View<int>("label"), View<double>("loss"), View<double>("lse"));
+  cross_entropy_backward(Exec{}, x, labels, View<const double*>(lse), lse, x);
+  cross_entropy_backward(x, lengths, lse, lse, x, loss_options);
+  cross_entropy_backward(half, lengths, of_half, of_half, half);
+  logsumexp_backward(Exec{}, x, lse, View<const double*>(lse), x);
+  logsumexp_backward(half, of_half, of_half, half, {.axis = 0});
+  logsumexp_backward(Exec{}, x, lse, lse, x, options, Operands{.bias = x, .mask = mask});
+  logsumexp_backward(x, lse, lse, x, options, Operands{.lengths = lengths});
 #ifdef KOKKOSSOFTMAX_TEST_WRONG_CALLS
   KokkosSoftmax::softmax(Exec{}, View<int**>("x", 1, 1), y);
   KokkosSoftmax::softmax(Exec{}, x, View<float**>("y", 1, 1));
@@ -113,6 +135,47 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::plan_softmax_backward(y.data(), x, x);
   KokkosSoftmax::plan_log_softmax_backward(Exec{}, lse, lse, View<float*>("dx", 1));
   KokkosSoftmax::plan_log_softmax_backward(y, x, options);
+  cross_entropy(1.0, x, labels, lse);
+  cross_entropy(Exec{}, View<double*****>(), labels, lse);
+  cross_entropy(Exec{}, View<int**>("x", 1, 1), labels, lse);
+  cross_entropy(Exec{}, FarView<double**>(), labels, lse);
+  cross_entropy(Exec{}, x, 1.0, lse);
+  cross_entropy(Exec{}, x, View<int**>("labels", 1, 1), lse);
+  cross_entropy(Exec{}, x, lse, lse);
+  cross_entropy(Exec{}, x, FarView<int*>(), lse);
+  cross_entropy(Exec{}, x, labels, 1.0);
+  cross_entropy(Exec{}, x, labels, y);
+  cross_entropy(Exec{}, half, labels, View<double*>("loss", 1));
+  cross_entropy(Exec{}, x, labels, FarView<double*>());
+  cross_entropy(Exec{}, x, labels, lse, 1.0);
+  cross_entropy(Exec{}, x, labels, lse, View<double>("lse"));
+  cross_entropy(Exec{}, x, labels, lse, View<const double*>(lse));
+  cross_entropy(Exec{}, x, labels, lse, FarView<double*>());
+  cross_entropy(Exec{}, x, labels);
+  cross_entropy(x, labels.data(), lse);
+  cross_entropy(x, labels, loss_options);
+  cross_entropy(x, labels, lse, lse.data());
+  cross_entropy(x, labels, lse.data(), lse, loss_options);
+  cross_entropy_backward(1.0, x, labels, lse, lse, x);
+  cross_entropy_backward(Exec{}, x, of_half, lse, lse, x);
+  cross_entropy_backward(Exec{}, x, labels, y, lse, x);
+  cross_entropy_backward(Exec{}, x, labels, lse, of_half, x);
+  cross_entropy_backward(Exec{}, x, labels, lse, lse, lse);
+  cross_entropy_backward(Exec{}, x, labels, lse, lse, View<const double**>(x));
+  cross_entropy_backward(Exec{}, x, labels, lse, lse, FarView<double**>());
+  cross_entropy_backward(Exec{}, x, labels, lse, lse);
+  cross_entropy_backward(x, 1.0, lse, lse, x);
+  cross_entropy_backward(x, labels, lse, lse, 1.0, loss_options);
+  logsumexp_backward(1.0, x, lse, lse, x);
+  logsumexp_backward(Exec{}, View<int**>("x", 1, 1), lse, lse, x);
+  logsumexp_backward(Exec{}, x, of_half, lse, x);
+  logsumexp_backward(Exec{}, x, lse, FarView<double*>(), x);
+  logsumexp_backward(Exec{}, x, lse, lse, half);
+  logsumexp_backward(Exec{}, x, lse, lse, x, options, Operands{.lse = lse});
+  logsumexp_backward(Exec{}, x, lse, lse, x, options, Operands{.mask = View<float*>("mask", 1)});
+  logsumexp_backward(Exec{}, x, lse, lse);
+  logsumexp_backward(x, lse.data(), lse, x, options);
+  logsumexp_backward(x, lse, 1.0, x, options, Operands{.mask = mask});
 #endif
 }
 

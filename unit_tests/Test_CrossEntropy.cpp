@@ -8,9 +8,9 @@
 #include <limits>
 #include <optional>
 #include <random>
-#include <reference/Loss.hpp>
 #include <support/Algorithms.hpp>
 #include <support/Inputs.hpp>
+#include <support/Loss.hpp>
 #include <support/Recorder.hpp>
 #include <support/Throws.hpp>
 
@@ -21,37 +21,6 @@ using Right = Kokkos::LayoutRight;
 using Left = Kokkos::LayoutLeft;
 using Strided = Kokkos::LayoutStride;
 
-/// Labels of which some are ignored, and some aren't columns.
-Labels random_labels(std::size_t count, std::size_t columns, double smoothing,
-                     std::int64_t ignored) {
-  std::minstd_rand random(static_cast<unsigned>(count * 31 + columns));
-  Labels labels{.of_row = {}, .ignored = ignored, .smoothing = smoothing};
-  for (std::size_t r = 0; r < count; ++r) {
-    const auto kind = random() % 8;
-    const auto n = static_cast<std::int64_t>(columns);
-    labels.of_row.push_back(kind == 0   ? ignored
-                            : kind == 1 ? n + static_cast<std::int64_t>(random() % 2)
-                                        : static_cast<std::int64_t>(random() % columns));
-  }
-  labels.of_row.back() = static_cast<std::int64_t>(columns) - 1;
-  return labels;
-}
-
-template <class T>
-::testing::AssertionResult are_near(const std::vector<T>& got, const ExpectedNumbers& expected,
-                                    long double (*half_ulp)(long double)) {
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    const long double want = expected.values[i];
-    const long double bound = expected.bounds[i] + half_ulp(want);
-    const bool near =
-        std::isnan(want) ? std::isnan(got[i]) : got[i] == want || std::fabs(got[i] - want) <= bound;
-    if (!near)
-      return ::testing::AssertionFailure() << "number " << i << ": " << got[i] << " instead of "
-                                           << want << ", allowed: " << bound;
-  }
-  return ::testing::AssertionSuccess();
-}
-
 template <class C>
 class CrossEntropy : public ::testing::Test {
  protected:
@@ -60,12 +29,6 @@ class CrossEntropy : public ::testing::Test {
   using Exec = typename C::exec;
   template <class Label>
   using LabelField = Field<Label, Exec>;
-
-  static long double no_rounding(long double) { return 0; }
-  static long double rounding_to_x(long double want) {
-    const auto format = format_of<X>();
-    return format ? format->half_ulp(want) : 0;
-  }
 
   static Extents extents_of(std::size_t count, std::size_t columns, int axis) {
     return axis == 0 ? Extents{columns, count} : Extents{count, columns};
@@ -92,7 +55,7 @@ class CrossEntropy : public ::testing::Test {
     exec.fence();
     const auto v = scaled_rows(x, options.scale);
     const auto with_lse = loss.template read<T>();
-    auto result = are_near(with_lse, reference_loss(v, labels), &no_rounding);
+    auto result = are_near<T>(with_lse, reference_loss(v, labels));
     if (result) result = is_accurate(Function::logsumexp, v, beside_y(reference(v)), lse.read());
     cross_entropy(exec, x_view, label_view, loss.template view<LRows, rank - 1>(), options);
     exec.fence();
@@ -108,28 +71,13 @@ class CrossEntropy : public ::testing::Test {
     return result;
   }
 
-  struct RowNumbers {
-    std::vector<T> lse;
-    std::vector<T> derivative;
-  };
-  static RowNumbers numbers_of(const Rows<T>& v) {
-    RowNumbers numbers;
-    const Expected expected = reference(v);
-    std::minstd_rand random(3);
-    for (std::size_t r = 0; r < v.count; ++r) {
-      numbers.lse.push_back(static_cast<T>(expected.logsumexp[r]));
-      numbers.derivative.push_back(static_cast<T>(random() % 100) / T(16) - T(3));
-    }
-    return numbers;
-  }
-
   /// Calls cross_entropy_backward, or logsumexp_backward if there are no labels, and checks dx.
   template <class LX, class LRows, class LDX, int rank = 2>
   static ::testing::AssertionResult check_gradient(const Extents& extents, const Rows<T>& x,
                                                    const Labels* labels, int axis, double scale,
                                                    bool in_place = false, std::size_t offset = 0) {
     const Rows<T> v = scaled_rows(x, scale);
-    const RowNumbers numbers = numbers_of(v);
+    const auto numbers = row_numbers(v);
     const Extents of_rows = without_axis(extents, axis);
     Field<X, Exec> x_field(place<LX>(extents, offset)), dx_field(place<LDX>(extents, offset));
     Field<T, Exec> lse(place<LRows>(of_rows, offset)), derivative(place<LRows>(of_rows));
@@ -160,9 +108,9 @@ class CrossEntropy : public ::testing::Test {
       call(dx_field.template view<LDX, rank>());
     exec.fence();
     auto& dx = in_place ? x_field : dx_field;
-    auto result = are_near(tensor_to_rows(dx.template read<T>(), extents, axis),
-                           reference_gradient(v, scale, numbers.lse, numbers.derivative, labels),
-                           &rounding_to_x);
+    auto result =
+        are_near<X>(tensor_to_rows(dx.template read<T>(), extents, axis),
+                    reference_gradient(v, scale, numbers.lse, numbers.derivative, labels));
     result = both(result, dx.gaps_are_unchanged(), "something beside dx's elements was written");
     result = both(result, (in_place || x_field.is_unchanged()) && lse.is_unchanged(),
                   "an input was written");
@@ -326,7 +274,7 @@ TYPED_TEST(CrossEntropy, LogsumexpBackwardWithOperands) {
       for (std::size_t r = 0; r < count; ++r)
         inputs.lengths.push_back(static_cast<std::int64_t>(r == 3 ? 0 : columns - random() % 3));
       const Rows<T> v = values_of(x, inputs, 0.5);
-      const auto numbers = TestFixture::numbers_of(v);
+      const auto numbers = row_numbers(v);
       for (std::size_t i = 0; i < x.values.size(); ++i)
         if (inputs.is_masked(i / columns, i % columns, columns)) x.values[i] = nan;
 
@@ -360,9 +308,8 @@ TYPED_TEST(CrossEntropy, LogsumexpBackwardWithOperands) {
                                   .lengths = lengths_view,
                                   .causal = Causal{.offset = *inputs.offset}});
       exec.fence();
-      EXPECT_TRUE(are_near(tensor_to_rows(dx.template read<T>(), extents, axis),
-                           reference_gradient(v, 0.5, numbers.lse, numbers.derivative, nullptr),
-                           &TestFixture::rounding_to_x))
+      EXPECT_TRUE(are_near<X>(tensor_to_rows(dx.template read<T>(), extents, axis),
+                              reference_gradient(v, 0.5, numbers.lse, numbers.derivative, nullptr)))
           << columns << " columns, axis " << axis;
       EXPECT_TRUE(dx.gaps_are_unchanged());
     }
@@ -440,6 +387,73 @@ TYPED_TEST(CrossEntropy, OneKernelWithoutFences) {
              [&] { cross_entropy_backward(exec, x, labels, lse, loss, dx); });
   expect_one("logsumexp_backward", [&] { logsumexp_backward(exec, x, lse, loss, dx); });
   exec.fence();
+}
+
+// The calls run on the default instance of the space of the View that is written.
+TYPED_TEST(CrossEntropy, WithoutInstance) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  const std::size_t count = 9, columns = 100;
+  const Labels labels = random_labels(count, columns, 0.125, -100);
+  const Rows<T> x = normal_sample<X>(count, columns).rows;
+  const auto numbers = row_numbers(x);
+  Field<X, Exec> x_field(place<Right>({count, columns}));
+  Field<std::int64_t, Exec> label_field(place<Right>({count}));
+  Field<T, Exec> lse(place<Right>({count})), derivative(place<Right>({count}));
+  x_field.assign(x.values);
+  label_field.assign(labels.of_row);
+  lse.assign(numbers.lse);
+  derivative.assign(numbers.derivative);
+  const auto x_view = x_field.template view<Right, 2, const X>();
+  const auto label_view = label_field.template view<Right, 1, const std::int64_t>();
+  const auto lse_view = lse.template view<Right, 1, const T>();
+  const auto derivative_view = derivative.template view<Right, 1, const T>();
+  const CrossEntropyOptions options{.label_smoothing = 0.125};
+  const Operands operands{.bias = x_view};
+
+  /// Makes a call with an instance and without it, and returns what they write.
+  const auto expect_same = [&]<class Value, int rank>(const Extents& extents, const auto& call) {
+    std::vector<std::vector<Value>> results;
+    Field<Value, Exec> result(place<Right>(extents));
+    const auto view = result.template view<Right, rank>();
+    const auto read = [&] {
+      Exec{}.fence();
+      results.push_back(result.read());
+      result.assign(std::vector<Value>(results.back().size(), Value(0)));
+    };
+    call(view, Exec{});
+    read();
+    const Events events = record([&] { call(view); });
+    read();
+    EXPECT_TRUE(same_bits(results[0], results[1]));
+    ASSERT_EQ(events.kernels.size(), 1u);
+    EXPECT_EQ(events.kernels[0].device, Kokkos::Tools::Experimental::device_id(Exec{}));
+  };
+  const Extents rows{count}, entries{count, columns};
+  expect_same.template operator()<T, 1>(rows, [&](const auto& loss, const auto&... exec) {
+    cross_entropy(exec..., x_view, label_view, loss, options);
+  });
+  expect_same.template operator()<T, 1>(rows, [&](const auto& loss, const auto&... exec) {
+    cross_entropy(exec..., x_view, label_view, loss);
+  });
+  Field<T, Exec> beside(place<Right>(rows));
+  const auto beside_view = beside.template view<Right, 1>();
+  expect_same.template operator()<T, 1>(rows, [&](const auto& loss, const auto&... exec) {
+    cross_entropy(exec..., x_view, label_view, loss, beside_view, options);
+  });
+  expect_same.template operator()<T, 1>(rows, [&](const auto& lse_beside, const auto&... exec) {
+    cross_entropy(exec..., x_view, label_view, beside_view, lse_beside);
+  });
+  expect_same.template operator()<X, 2>(entries, [&](const auto& dx, const auto&... exec) {
+    cross_entropy_backward(exec..., x_view, label_view, lse_view, derivative_view, dx, options);
+  });
+  expect_same.template operator()<X, 2>(entries, [&](const auto& dx, const auto&... exec) {
+    logsumexp_backward(exec..., x_view, lse_view, derivative_view, dx);
+  });
+  expect_same.template operator()<X, 2>(entries, [&](const auto& dx, const auto&... exec) {
+    logsumexp_backward(exec..., x_view, lse_view, derivative_view, dx, {}, operands);
+  });
 }
 
 TYPED_TEST(CrossEntropy, WrongArgumentsThrow) {

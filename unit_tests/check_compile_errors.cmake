@@ -5,6 +5,7 @@
 string(CONCAT pairs
   "must be float and float, double and double, half_t and half_t, half_t and float, "
   "bhalf_t and bhalf_t, or bhalf_t and float")
+set(number " must be double if that of x is double, otherwise float (without const if it is written)")
 set(sentences
   "KokkosSoftmax::softmax: the value types of x and y ${pairs}, that of y without const"
   "KokkosSoftmax::log_softmax: the value types of x and y ${pairs}, that of y without const"
@@ -58,7 +59,48 @@ set(sentences
   "KokkosSoftmax::plan_softmax_backward: dx must have the rank of y"
   "KokkosSoftmax::plan_softmax_backward: y must be a Kokkos::View (the arguments are y, dy and dx, or exec, y, dy and dx)"
   "KokkosSoftmax::plan_log_softmax_backward: the value type of dx must be that of log_y (of dx without const)"
-  "KokkosSoftmax::plan_log_softmax_backward: dx must be a Kokkos::View (the arguments are log_y, dy and dx, or exec, log_y, dy and dx)")
+  "KokkosSoftmax::plan_log_softmax_backward: dx must be a Kokkos::View (the arguments are log_y, dy and dx, or exec, log_y, dy and dx)"
+  "KokkosSoftmax::cross_entropy: exec must be an instance of an execution space"
+  "KokkosSoftmax::cross_entropy: x must have rank 1 to 4"
+  "KokkosSoftmax::cross_entropy: the value type of x must be float, double, half_t or bhalf_t"
+  "KokkosSoftmax::cross_entropy: the memory of x is not accessible from exec"
+  "KokkosSoftmax::cross_entropy: labels must be a Kokkos::View"
+  "KokkosSoftmax::cross_entropy: labels must have the rank of x less one"
+  "KokkosSoftmax::cross_entropy: the value type of labels must be std::int32_t or std::int64_t"
+  "KokkosSoftmax::cross_entropy: the memory of labels is not accessible from exec"
+  "KokkosSoftmax::cross_entropy: loss must be a Kokkos::View"
+  "KokkosSoftmax::cross_entropy: loss must have the rank of x less one"
+  "KokkosSoftmax::cross_entropy: the value type of loss${number}"
+  "KokkosSoftmax::cross_entropy: the memory of loss is not accessible from exec"
+  "KokkosSoftmax::cross_entropy: lse must be a Kokkos::View"
+  "KokkosSoftmax::cross_entropy: lse must have the rank of x less one"
+  "KokkosSoftmax::cross_entropy: the value type of lse${number}"
+  "KokkosSoftmax::cross_entropy: the memory of lse is not accessible from exec"
+  "KokkosSoftmax::cross_entropy: x must be a Kokkos::View (the arguments are x, labels and loss, or exec, x, labels and loss)"
+  "KokkosSoftmax::cross_entropy: labels must be a Kokkos::View (the arguments are x, labels and loss, or exec, x, labels and loss)"
+  "KokkosSoftmax::cross_entropy: loss must be a Kokkos::View (the arguments are x, labels and loss, or exec, x, labels and loss)"
+  "KokkosSoftmax::cross_entropy: lse must be a Kokkos::View (the arguments are x, labels, loss and lse, or exec, x, labels, loss and lse)"
+  "KokkosSoftmax::cross_entropy: loss must be a Kokkos::View (the arguments are x, labels, loss and lse, or exec, x, labels, loss and lse)"
+  "KokkosSoftmax::cross_entropy_backward: exec must be an instance of an execution space"
+  "KokkosSoftmax::cross_entropy_backward: the value type of labels must be std::int32_t or std::int64_t"
+  "KokkosSoftmax::cross_entropy_backward: lse must have the rank of x less one"
+  "KokkosSoftmax::cross_entropy_backward: the value type of dloss${number}"
+  "KokkosSoftmax::cross_entropy_backward: dx must have the rank of x"
+  "KokkosSoftmax::cross_entropy_backward: the value type of dx must be that of x, without const"
+  "KokkosSoftmax::cross_entropy_backward: the memory of dx is not accessible from exec"
+  "KokkosSoftmax::cross_entropy_backward: x must be a Kokkos::View (the arguments are x, labels, lse, dloss and dx, or exec, x, labels, lse, dloss and dx)"
+  "KokkosSoftmax::cross_entropy_backward: labels must be a Kokkos::View (the arguments are x, labels, lse, dloss and dx, or exec, x, labels, lse, dloss and dx)"
+  "KokkosSoftmax::cross_entropy_backward: dx must be a Kokkos::View (the arguments are x, labels, lse, dloss and dx, or exec, x, labels, lse, dloss and dx)"
+  "KokkosSoftmax::logsumexp_backward: exec must be an instance of an execution space"
+  "KokkosSoftmax::logsumexp_backward: the value type of x must be float, double, half_t or bhalf_t"
+  "KokkosSoftmax::logsumexp_backward: the value type of lse${number}"
+  "KokkosSoftmax::logsumexp_backward: the memory of dlse is not accessible from exec"
+  "KokkosSoftmax::logsumexp_backward: the value type of dx must be that of x, without const"
+  "KokkosSoftmax::logsumexp_backward: operands.lse and operands.max are for softmax and log_softmax"
+  "KokkosSoftmax::logsumexp_backward: the value type of operands.mask must be bool or unsigned char"
+  "KokkosSoftmax::logsumexp_backward: x must be a Kokkos::View (the arguments are x, lse, dlse and dx, or exec, x, lse, dlse and dx)"
+  "KokkosSoftmax::logsumexp_backward: lse must be a Kokkos::View (the arguments are x, lse, dlse and dx, or exec, x, lse, dlse and dx)"
+  "KokkosSoftmax::logsumexp_backward: dlse must be a Kokkos::View (the arguments are x, lse, dlse and dx, or exec, x, lse, dlse and dx)")
 
 execute_process(COMMAND ${COMPILER} ${FLAGS} -fsyntax-only ${SOURCE}
   RESULT_VARIABLE failed ERROR_VARIABLE message)

@@ -49,7 +49,7 @@ inline std::vector<double> mean_image(const std::vector<std::string>& lines, int
 /// faster with it.
 inline Images to_images(const std::vector<std::string>& lines, std::size_t begin, std::size_t end,
                         const std::vector<double>& mean) {
-  const Images images{Matrix("x", end - begin, pixels + 1), Labels("labels", end - begin)};
+  const Images images(end - begin, pixels + 1, classes);
   const auto x = Kokkos::create_mirror_view(images.x);
   const auto labels = Kokkos::create_mirror_view(images.labels);
   for (int i = 0; i < images.count(); ++i) {

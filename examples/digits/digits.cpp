@@ -16,27 +16,20 @@ namespace {
 
 /// The part of the images whose likeliest class is their label.
 double accuracy(const digits::Exec& exec, const digits::Images& images, const digits::Matrix& w) {
-  const digits::Matrix log_p("log_p", images.count(), w.extent(1));
-  digits::predict(exec, images.x, w, log_p);
+  digits::predict(exec, images, w);
   const digits::Labels labels = images.labels;
+  const digits::Matrix v = images.v;
   int right = 0;
   Kokkos::parallel_reduce(
       "digits::accuracy", Kokkos::RangePolicy<digits::Exec>(exec, 0, images.count()),
       KOKKOS_LAMBDA(int i, int& count) {
         int best = 0;
         for (int c = 1; c < digits::classes; ++c)
-          if (log_p(i, c) > log_p(i, best)) best = c;
+          if (v(i, c) > v(i, best)) best = c;
         count += best == labels(i);
       },
       right);
   return double(right) / images.count();
-}
-
-double final_objective(const digits::Exec& exec, const digits::Images& images,
-                       const digits::Matrix& w, double lambda) {
-  const digits::Matrix log_p("log_p", images.count(), w.extent(1));
-  digits::predict(exec, images.x, w, log_p);
-  return digits::objective(exec, images, w, lambda, log_p);
 }
 
 bool is_near(const char* what, double value, double reference, double tolerance) {
@@ -62,7 +55,8 @@ bool run(const char* file, int iterations) {
   const double seconds = timer.seconds();
   std::printf("%d iterations in %.3f s: %.2f million images a second\n", iterations, seconds,
               1e-6 * iterations * training.count() / seconds);
-  const double objective = final_objective(exec, training, weights, lambda);
+  digits::predict(exec, training, weights);
+  const double objective = digits::objective(exec, training, weights, lambda);
   return is_near("objective", objective, digits::reference_objective, 1e-5) &
          is_near("test accuracy", accuracy(exec, test, weights), digits::reference_accuracy, 0.01);
 }

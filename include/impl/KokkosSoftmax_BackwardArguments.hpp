@@ -41,18 +41,18 @@ namespace KokkosSoftmax::Impl {
                                          non_const_value_type);                                    \
   KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_VIEW(function, Exec, Y, y_name, "dx", DX, value_type)
 
-#define KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_IS_VIEW(function, y_name, name, V)               \
-  static_assert(Kokkos::is_view_v<V>, "KokkosSoftmax::" function ": " name                 \
-                                      " must be a Kokkos::View (the arguments are " y_name \
-                                      ", dy and dx, or exec, " y_name ", dy and dx)")
+/// Checks one argument of a call without exec. An argument that isn't a View is mostly an exec in a
+/// call that has one View too few; the message therefore lists both forms of the call.
+#define KOKKOSSOFTMAX_IMPL_CHECK_IS_VIEW(function, arguments, name, V)                        \
+  static_assert(Kokkos::is_view_v<V>, "KokkosSoftmax::" function ": " name                    \
+                                      " must be a Kokkos::View (the arguments are " arguments \
+                                      ", or exec, " arguments ")")
 
-/// Checks the types of a call without exec, which takes the execution space from dx. An argument
-/// that isn't a View is mostly an exec in a call that has one View too few; the message therefore
-/// lists both forms of the call.
-#define KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_VIEWS(function, Y, y_name, DY, DX) \
-  KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_IS_VIEW(function, y_name, y_name, Y);    \
-  KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_IS_VIEW(function, y_name, "dy", DY);     \
-  KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_IS_VIEW(function, y_name, "dx", DX)
+/// Checks the types of a call without exec, which takes the execution space from dx.
+#define KOKKOSSOFTMAX_IMPL_CHECK_BACKWARD_VIEWS(function, Y, y_name, DY, DX)   \
+  KOKKOSSOFTMAX_IMPL_CHECK_IS_VIEW(function, y_name ", dy and dx", y_name, Y); \
+  KOKKOSSOFTMAX_IMPL_CHECK_IS_VIEW(function, y_name ", dy and dx", "dy", DY);  \
+  KOKKOSSOFTMAX_IMPL_CHECK_IS_VIEW(function, y_name ", dy and dx", "dx", DX)
 
 /// Checks that dx shares no element with the inputs, except that it may be one of them.
 template <class T>

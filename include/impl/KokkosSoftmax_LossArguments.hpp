@@ -6,6 +6,7 @@
 /// The checks of the arguments of logsumexp_backward, cross_entropy and cross_entropy_backward.
 
 #include <impl/KokkosSoftmax_Arguments.hpp>
+#include <impl/KokkosSoftmax_BackwardArguments.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -52,6 +53,7 @@ using RowValueOf = typename RowProblem<typename X::non_const_value_type,
                 "it is written)");                                                           \
   static_assert(KokkosSoftmax::Impl::is_accessible_from<Exec, V>,                            \
                 "KokkosSoftmax::" function ": the memory of " name " is not accessible from exec")
+/// The same for labels.
 #define KOKKOSSOFTMAX_IMPL_CHECK_LABELS(function, Exec, X, V)                               \
   static_assert(Kokkos::is_view_v<V>,                                                       \
                 "KokkosSoftmax::" function ": labels must be a Kokkos::View");              \
@@ -62,6 +64,38 @@ using RowValueOf = typename RowProblem<typename X::non_const_value_type,
                 ": the value type of labels must be std::int32_t or std::int64_t");         \
   static_assert(KokkosSoftmax::Impl::is_accessible_from<Exec, V>,                           \
                 "KokkosSoftmax::" function ": the memory of labels is not accessible from exec")
+
+/// Checks the types of calls without exec, which take the execution space from the output.
+#define KOKKOSSOFTMAX_IMPL_CHECK_CROSS_ENTROPY_VIEWS(arguments, X, Labels, Loss)  \
+  KOKKOSSOFTMAX_IMPL_CHECK_IS_VIEW("cross_entropy", arguments, "x", X);           \
+  KOKKOSSOFTMAX_IMPL_CHECK_IS_VIEW("cross_entropy", arguments, "labels", Labels); \
+  KOKKOSSOFTMAX_IMPL_CHECK_IS_VIEW("cross_entropy", arguments, "loss", Loss)
+#define KOKKOSSOFTMAX_IMPL_CHECK_GRADIENT_VIEWS(function, arguments, X, Lse, d_name, D, DX) \
+  KOKKOSSOFTMAX_IMPL_CHECK_IS_VIEW(function, arguments, "x", X);                            \
+  KOKKOSSOFTMAX_IMPL_CHECK_IS_VIEW(function, arguments, "lse", Lse);                        \
+  KOKKOSSOFTMAX_IMPL_CHECK_IS_VIEW(function, arguments, d_name, D);                         \
+  KOKKOSSOFTMAX_IMPL_CHECK_IS_VIEW(function, arguments, "dx", DX)
+#define KOKKOSSOFTMAX_IMPL_CHECK_LOGSUMEXP_BACKWARD_VIEWS(X, Lse, DLse, DX)                    \
+  KOKKOSSOFTMAX_IMPL_CHECK_GRADIENT_VIEWS("logsumexp_backward", "x, lse, dlse and dx", X, Lse, \
+                                          "dlse", DLse, DX)
+#define KOKKOSSOFTMAX_IMPL_CHECK_CROSS_ENTROPY_BACKWARD_VIEWS(X, Labels, Lse, DLoss, DX)     \
+  KOKKOSSOFTMAX_IMPL_CHECK_GRADIENT_VIEWS(                                                   \
+      "cross_entropy_backward", "x, labels, lse, dloss and dx", X, Lse, "dloss", DLoss, DX); \
+  KOKKOSSOFTMAX_IMPL_CHECK_IS_VIEW("cross_entropy_backward", "x, labels, lse, dloss and dx", \
+                                   "labels", Labels)
+
+/// A View that is written, as an array of T. The checks of types have failed if it isn't one: then
+/// their messages are the only ones.
+template <class T, class V>
+StridedArray<T> output_array(const V& view) {
+  const StridedArray<const T> given = input_array<T>(view);
+  StridedArray<T> array;
+  array.data = const_cast<T*>(given.data);
+  array.rank = given.rank;
+  array.extents = given.extents;
+  array.strides = given.strides;
+  return array;
+}
 
 /// Checks the options that all of the functions have, and returns the axis.
 template <class T>

@@ -46,6 +46,12 @@ class _Options(ctypes.Structure):
                 ("reproducible", ctypes.c_int)]
 
 
+class _CrossEntropyOptions(ctypes.Structure):
+    _fields_ = [("size", ctypes.c_size_t), ("scale", ctypes.c_double), ("label_smoothing", ctypes.c_double),
+                ("ignore_index", ctypes.c_int64), ("axis", ctypes.c_int), ("algorithm", ctypes.c_int),
+                ("reproducible", ctypes.c_int), ("reserved", ctypes.c_int)]
+
+
 class _Causal(ctypes.Structure):
     _fields_ = [("offset", ctypes.c_int64), ("has_axis", ctypes.c_int), ("axis", ctypes.c_int)]
 
@@ -110,9 +116,15 @@ def _tensor(array):
                    numbers(*array.strides))
 
 
-def _operands(arrays, causal, causal_axis):
-    pointers = [ctypes.pointer(_tensor(arrays[name])) if arrays[name] is not None else None
-                for name in OPERANDS]
+def _pointer(array):
+    return None if array is None else ctypes.pointer(_tensor(array))
+
+
+def _operands(causal=None, causal_axis=None, **arrays):
+    """The operands of a call, or None if none is given."""
+    if causal is None and causal_axis is None and all(array is None for array in arrays.values()):
+        return None
+    pointers = [_pointer(arrays.get(name)) for name in OPERANDS]
     if causal is None and causal_axis is not None:
         raise ValueError("causal_axis is given without causal: give the offset, too")
     has_axis = causal_axis is not None
@@ -170,13 +182,9 @@ class Library:
         _check_writable(y=y, lse=lse, max=max)
         c_options = self._options(axis=axis, scale=scale, empty_rows=EMPTY_ROWS[empty_rows],
                                   algorithm=ALGORITHMS[algorithm], reproducible=reproducible)
-        arguments = (OPERATIONS[operation], space, stream, _tensor(x), _tensor(y), c_options)
-        function = self._c.kokkossoftmax_apply
-        arrays = {"lse": lse, "max": max, "bias": bias, "mask": mask, "lengths": lengths}
-        if causal is not None or causal_axis is not None or any(array is not None for array in arrays.values()):
-            arguments += (_operands(arrays, causal, causal_axis),)
-            function = self._c.kokkossoftmax_apply_with
-        return self._call(function, arguments)
+        operands = _operands(causal, causal_axis, lse=lse, max=max, bias=bias, mask=mask, lengths=lengths)
+        return self._call(self._c.kokkossoftmax_apply_with,
+                          (OPERATIONS[operation], space, stream, _tensor(x), _tensor(y), c_options, operands))
 
     def backward(self, operation, space, y, dy, dx, stream=None, **options):
         """Enqueues the backward pass of softmax or log_softmax from the Arrays y, the output of the
@@ -196,11 +204,49 @@ class Library:
                           (OPERATIONS[operation], space, stream, _tensor(y), _tensor(dy), _tensor(dx),
                            c_options))
 
+    def logsumexp_backward(self, space, x, lse, dlse, dx, stream=None, *, axis=-1, scale=1.0, bias=None,
+                           mask=None, lengths=None, causal=None, causal_axis=None):
+        """Enqueues the backward pass of logsumexp from the Arrays x, lse, the output of the operation, and
+        dlse, the derivative of a loss by it, to dx. The operands are those of prepare()."""
+        _check_writable(dx=dx)
+        self._check(self._c.kokkossoftmax_logsumexp_backward(
+            space, stream, _tensor(x), _tensor(lse), _tensor(dlse), _tensor(dx),
+            self._options(axis=axis, scale=scale),
+            _operands(causal, causal_axis, bias=bias, mask=mask, lengths=lengths)))
+
+    def cross_entropy(self, space, x, labels, loss, lse=None, stream=None, *, algorithm="automatic", **options):
+        """Enqueues the cross entropy of the Arrays x and labels, whose type is int32 or int64.
+
+        loss, lse: the Arrays to which the loss and, if it isn't None, the log-sum-exp of each row are written.
+        options: axis, scale, ignore_index, label_smoothing, reproducible.
+        """
+        _check_writable(loss=loss, lse=lse)
+        self._check(self._c.kokkossoftmax_cross_entropy(
+            space, stream, _tensor(x), _tensor(labels), _tensor(loss), _pointer(lse),
+            self._cross_entropy_options(algorithm=ALGORITHMS[algorithm], **options)))
+
+    def cross_entropy_backward(self, space, x, labels, lse, dloss, dx, stream=None, **options):
+        """Enqueues the backward pass of cross_entropy() from its Arrays x, labels and lse, and dloss, the
+        derivative of a function by the losses, to dx. The options are those of cross_entropy()."""
+        _check_writable(dx=dx)
+        self._check(self._c.kokkossoftmax_cross_entropy_backward(
+            space, stream, _tensor(x), _tensor(labels), _tensor(lse), _tensor(dloss), _tensor(dx),
+            self._cross_entropy_options(**options)))
+
     def _options(self, **members):
-        """The options of a call, with the defaults of the members that aren't given."""
-        c_options = _Options()
-        self._check(self._c.kokkossoftmax_options_init_sized(ctypes.byref(c_options),
-                                                             ctypes.sizeof(c_options)))
+        return self._initialized(_Options(), self._c.kokkossoftmax_options_init_sized, members)
+
+    def _cross_entropy_options(self, **members):
+        return self._initialized(_CrossEntropyOptions(),
+                                 self._c.kokkossoftmax_cross_entropy_options_init_sized, members)
+
+    def _initialized(self, c_options, init_sized, members):
+        """Options with the defaults of the members that aren't given."""
+        self._check(init_sized(ctypes.byref(c_options), ctypes.sizeof(c_options)))
+        known = {name for name, _ in c_options._fields_}
+        for name in members.keys() - known:
+            raise TypeError(f"there is no option {name} (known are {', '.join(sorted(known - {'size'}))}): "
+                            "leave it out")
         for name, value in members.items():
             setattr(c_options, name, value)
         return c_options
@@ -231,20 +277,27 @@ class Library:
     def _declare(self):
         c_int, void_p = ctypes.c_int, ctypes.c_void_p
         tensor, options = ctypes.POINTER(_Tensor), ctypes.POINTER(_Options)
-        operands = ctypes.POINTER(_Operands)
+        operands, loss_options = ctypes.POINTER(_Operands), ctypes.POINTER(_CrossEntropyOptions)
         for name, result, arguments in (
                 ("options_init_sized", c_int, [options, ctypes.c_size_t]),
+                ("cross_entropy_options_init_sized", c_int, [loss_options, ctypes.c_size_t]),
                 ("version", ctypes.c_char_p, []),
                 ("last_error", ctypes.c_char_p, []),
                 ("initialize", c_int, []),
                 ("finalize", c_int, []),
                 ("is_initialized", c_int, []),
                 ("space_name", ctypes.c_char_p, [c_int]),
-                ("apply", c_int, [c_int, c_int, void_p, tensor, tensor, options]),
                 ("apply_with", c_int, [c_int, c_int, void_p, tensor, tensor, options, operands]),
                 ("backward", c_int, [c_int, c_int, void_p, tensor, tensor, tensor, options]),
+                ("logsumexp_backward", c_int,
+                 [c_int, void_p, tensor, tensor, tensor, tensor, options, operands]),
+                ("cross_entropy", c_int, [c_int, void_p, tensor, tensor, tensor, tensor, loss_options]),
+                ("cross_entropy_backward", c_int,
+                 [c_int, void_p, tensor, tensor, tensor, tensor, tensor, loss_options]),
                 ("fence", c_int, [c_int, void_p]),
                 ("release_stream", c_int, [c_int, void_p])):
-            function = getattr(self._c, f"kokkossoftmax_{name}")
+            function = getattr(self._c, f"kokkossoftmax_{name}", None)
+            if function is None:  # compare_builds.py also loads older libraries
+                continue
             function.restype = result
             function.argtypes = arguments

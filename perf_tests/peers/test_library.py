@@ -69,6 +69,17 @@ def expected_backward(y, dy, operation, axis, scale):
     return values
 
 
+def expected_gradient(x, lse, derivative, axis, scale, target=lambda row, column: 0):
+    """The derivative by x, from the log-sum-exp of each row and the derivative by its number: {(i, j): value}."""
+    values = {}
+    for i in range(ROWS):
+        for j in range(COLUMNS):
+            row, column = (i, j) if axis == 1 else (j, i)
+            above = math.exp(scale * x[i][j] - lse[row]) - target(row, column)
+            values[i, j] = scale * derivative[row] * above
+    return values
+
+
 def of_header(pattern):
     """The first group of a pattern in kokkossoftmax.h."""
     header = pathlib.Path(__file__).parents[2] / "include" / "kokkossoftmax.h"
@@ -121,6 +132,9 @@ class Structs(unittest.TestCase):
 
     def test_options(self):
         self.check(library._Options, "kokkossoftmax_options")
+
+    def test_cross_entropy_options(self):
+        self.check(library._CrossEntropyOptions, "kokkossoftmax_cross_entropy_options")
 
     def test_causal(self):
         self.check(library._Causal, "kokkossoftmax_causal")
@@ -198,6 +212,91 @@ class Values(unittest.TestCase):
             LIBRARY.backward("log_softmax", HOST, y, y, y, algorithm="packed")
         with self.assertRaisesRegex(ValueError, "dx is read-only"):
             LIBRARY.backward("softmax", HOST, y, y, y._replace(writable=False))
+
+    def check_gradient(self, dx, want, c_type):
+        """Exponents of at most 15 make a relative error of some roundings each."""
+        for i in range(ROWS):
+            for j in range(COLUMNS):
+                self.assertLessEqual(abs(dx[i][j] - want[i, j]), 10 * TOLERANCE[c_type])
+
+    def test_cross_entropy(self):
+        """With int32 and int64 labels: the first is ignored, the second is no column."""
+        scale, smoothing = 0.5, 0.25
+        for c_type, label_type in ((ctypes.c_float, ctypes.c_int32), (ctypes.c_double, ctypes.c_int64)):
+            for axis in (0, 1):
+                x, dx = filled(c_type), matrix(c_type)
+                rows, columns = (ROWS, COLUMNS) if axis == 1 else (COLUMNS, ROWS)
+                labels = (label_type * rows)(*[7 * row % columns for row in range(rows)])
+                labels[0], labels[1] = -1, columns
+                loss, lse = (c_type * rows)(), (c_type * rows)()
+                dloss = (c_type * rows)(*[row - 1.5 for row in range(rows)])
+                options = dict(axis=axis, scale=scale, ignore_index=-1, label_smoothing=smoothing)
+                of = library.of_buffer
+                LIBRARY.cross_entropy(HOST, of(x), of(labels), of(loss), of(lse), **options)
+                LIBRARY.cross_entropy_backward(HOST, of(x), of(labels), of(lse), of(dloss), of(dx), **options)
+                LIBRARY.fence(HOST)
+                want_lse = expected(x, "logsumexp", axis, scale)
+                of_row = (lambda row: x[row]) if axis == 1 else (lambda row: [line[row] for line in x])
+                for row in range(2, rows):
+                    self.check(lse[row], want_lse[row], c_type)
+                    mean = math.fsum(of_row(row)) / columns
+                    target = (1 - smoothing) * of_row(row)[labels[row]] + smoothing * mean
+                    self.assertLessEqual(abs(loss[row] - (want_lse[row] - scale * target)),
+                                         10 * TOLERANCE[c_type])
+                self.assertEqual(loss[0], 0)
+                self.assertTrue(math.isnan(loss[1]))
+                want = expected_gradient(x, lse, dloss, axis, scale, lambda row, column: smoothing / columns + (
+                    1 - smoothing if column == labels[row] else 0))
+                for i in range(ROWS):
+                    for j in range(COLUMNS):
+                        row = i if axis == 1 else j
+                        if row > 1:
+                            self.assertLessEqual(abs(dx[i][j] - want[i, j]), 400 * TOLERANCE[c_type])
+                        else:
+                            self.assertTrue(dx[i][j] == 0 if row == 0 else math.isnan(dx[i][j]))
+
+    def test_backward_pass_of_logsumexp(self):
+        for c_type in TOLERANCE:
+            for axis in (0, 1):
+                x, dx, scale = filled(c_type), matrix(c_type), 0.5
+                rows = ROWS if axis == 1 else COLUMNS
+                lse, dlse = (c_type * rows)(), (c_type * rows)(*[row % 5 - 1.5 for row in range(rows)])
+                of = library.of_buffer
+                LIBRARY.apply("logsumexp", HOST, of(x), of(lse), axis=axis, scale=scale)
+                LIBRARY.logsumexp_backward(HOST, of(x), of(lse), of(dlse), of(dx), axis=axis, scale=scale)
+                LIBRARY.fence(HOST)
+                self.check_gradient(dx, expected_gradient(x, lse, dlse, axis, scale), c_type)
+
+    def test_backward_pass_of_logsumexp_with_a_mask(self):
+        x, dx = filled(ctypes.c_double), matrix(ctypes.c_double)
+        mask = (ctypes.c_bool * COLUMNS)(*(j % 3 != 0 for j in range(COLUMNS)))
+        lse, dlse = (ctypes.c_double * ROWS)(), (ctypes.c_double * ROWS)(*[1] * ROWS)
+        of = library.of_buffer
+        LIBRARY.apply("logsumexp", HOST, of(x), of(lse), mask=of(mask))
+        LIBRARY.logsumexp_backward(HOST, of(x), of(lse), of(dlse), of(dx), mask=of(mask))
+        LIBRARY.fence(HOST)
+        want = expected_gradient(x, lse, dlse, 1, 1)
+        want.update({(i, j): 0 for i, j in want if not mask[j]})
+        self.check_gradient(dx, want, ctypes.c_double)
+
+    def test_cross_entropy_and_gradients_that_fail(self):
+        # An Array doesn't keep the memory: `buffers` does.
+        buffers = filled(ctypes.c_float), (ctypes.c_float * ROWS)(), (ctypes.c_int32 * ROWS)()
+        x, rows, labels = (library.of_buffer(buffer) for buffer in buffers)
+        with self.assertRaisesRegex(library.Error, "cross_entropy: labels has type = 0, float"):
+            LIBRARY.cross_entropy(HOST, x, rows, rows)
+        with self.assertRaisesRegex(library.Error, r"label_smoothing = 2 is not in \[0, 1\]"):
+            LIBRARY.cross_entropy(HOST, x, labels, rows, label_smoothing=2)
+        with self.assertRaisesRegex(library.Error, "cross_entropy: algorithm = split "):
+            LIBRARY.cross_entropy(HOST, x, labels, rows, algorithm="split", reproducible=True)
+        with self.assertRaisesRegex(TypeError, "no option smoothing"):
+            LIBRARY.cross_entropy(HOST, x, labels, rows, smoothing=0.1)
+        with self.assertRaisesRegex(ValueError, "lse is read-only"):
+            LIBRARY.cross_entropy(HOST, x, labels, rows, rows._replace(writable=False))
+        with self.assertRaisesRegex(library.Error, "cross_entropy_backward: lse has type = 5, int32"):
+            LIBRARY.cross_entropy_backward(HOST, x, labels, labels, rows, x)
+        with self.assertRaisesRegex(library.Error, r"logsumexp_backward: the extents \(5, 37\) of dlse"):
+            LIBRARY.logsumexp_backward(HOST, x, rows, x, x)
 
     def test_strides(self):
         """If x is the transpose of a matrix, the result along the other axis is the transpose, too."""

@@ -3,53 +3,98 @@
 #define KOKKOSSOFTMAX_SRC_C_INTERFACE_OPTIONS_HPP
 
 /// \file
-/// Converts kokkossoftmax_options to Options.
+/// Converts the structs of options to those of C++.
 
 #include <kokkossoftmax.h>
 
+#include <KokkosSoftmax_CrossEntropy.hpp>
 #include <KokkosSoftmax_Version.hpp>
 #include <algorithm>
+#include <c_interface/Status.hpp>
 #include <cstddef>
 #include <cstring>
 #include <impl/KokkosSoftmax_Arguments.hpp>
 
 namespace KokkosSoftmax::Impl {
 
-// The kokkossoftmax_options of a caller are those of the header that the caller was compiled with.
+// The structs of options of a caller are those of the header that the caller was compiled with.
 // They are shorter than the library's if that header is older, and longer if it is newer.
 
-/// The size in the first version.
-constexpr std::size_t min_options_size =
-    offsetof(kokkossoftmax_options, reproducible) + sizeof(int);
+/// A struct of options: its name, its size in the first version, and its defaults.
+template <class Struct>
+struct OptionsStruct;
+template <>
+struct OptionsStruct<kokkossoftmax_options> {
+  static constexpr const char* name = "kokkossoftmax_options";
+  static constexpr std::size_t min_size =
+      offsetof(kokkossoftmax_options, reproducible) + sizeof(int);
+  static constexpr kokkossoftmax_options defaults() {
+    constexpr Options options;
+    return {sizeof(kokkossoftmax_options),
+            options.scale,
+            options.axis,
+            static_cast<int>(options.empty_rows),
+            static_cast<int>(options.algorithm),
+            options.reproducible};
+  }
+};
+template <>
+struct OptionsStruct<kokkossoftmax_cross_entropy_options> {
+  static constexpr const char* name = "kokkossoftmax_cross_entropy_options";
+  static constexpr std::size_t min_size =
+      offsetof(kokkossoftmax_cross_entropy_options, reserved) + sizeof(int);
+  static constexpr kokkossoftmax_cross_entropy_options defaults() {
+    constexpr CrossEntropyOptions options;
+    return {sizeof(kokkossoftmax_cross_entropy_options),
+            options.scale,
+            options.label_smoothing,
+            options.ignore_index,
+            options.axis,
+            static_cast<int>(options.algorithm),
+            options.reproducible,
+            0};
+  }
+};
+
 /// More than the size in any version. If options.size is larger, the member was not set.
 constexpr std::size_t max_options_size = 1024;
-static_assert(sizeof(kokkossoftmax_options) == min_options_size,
-              "padding at the end could become a member that callers of this version don't set");
 
-inline bool is_options_size(std::size_t size) {
-  return min_options_size <= size && size <= max_options_size;
+template <class Struct>
+bool is_options_size(std::size_t size) {
+  static_assert(sizeof(Struct) == OptionsStruct<Struct>::min_size,
+                "padding at the end could become a member that callers of this version don't set");
+  return OptionsStruct<Struct>::min_size <= size && size <= max_options_size;
 }
 
-constexpr kokkossoftmax_options default_options() {
-  constexpr Options options;
-  return {sizeof(kokkossoftmax_options),
-          options.scale,
-          options.axis,
-          static_cast<int>(options.empty_rows),
-          static_cast<int>(options.algorithm),
-          options.reproducible};
+/// Sets the caller's options, whose struct has this size, to the defaults.
+template <class Struct>
+void init_options(Struct* options, std::size_t size) {
+  using Known = OptionsStruct<Struct>;
+  if (options == nullptr)
+    throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT, Known::name,
+                 "_init: options is NULL (there is nothing to set): give the address of a ",
+                 Known::name);
+  if (!is_options_size<Struct>(size))
+    throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT, Known::name, "_init_sized: size = ", size,
+                 " is not the size of a ", Known::name, " (which has ", Known::min_size,
+                 " bytes or more): give its sizeof");
+  Struct known = Known::defaults();
+  known.size = size;
+  std::memset(static_cast<void*>(options), 0, size);
+  std::memcpy(options, &known, std::min(size, sizeof(known)));
 }
 
 /// The caller's options, with defaults for the members that the caller doesn't have.
-inline kokkossoftmax_options known_options(const Callee& callee,
-                                           const kokkossoftmax_options* options) {
-  kokkossoftmax_options known = default_options();
+template <class Struct>
+Struct known_options(const Callee& callee, const Struct* options) {
+  using Known = OptionsStruct<Struct>;
+  Struct known = Known::defaults();
   if (options == nullptr) return known;
   const std::size_t size = options->size;
-  if (!is_options_size(size))
-    throw_invalid(callee, "options.size = ", size,
-                  " is not the size of a kokkossoftmax_options (which has ", min_options_size,
-                  " bytes or more): call kokkossoftmax_options_init() before members are set");
+  if (!is_options_size<Struct>(size))
+    throw_invalid(callee, "options.size = ", size, " is not the size of a ", Known::name,
+                  " (which has ", Known::min_size, " bytes or more): call ", Known::name,
+                  "_init() before members are set");
   const auto* const bytes = reinterpret_cast<const unsigned char*>(options);
   const auto* const unknown = std::find_if(bytes + std::min(size, sizeof(known)), bytes + size,
                                            [](unsigned char byte) { return byte != 0; });
@@ -76,7 +121,7 @@ Enum checked_enum(const Callee& callee, const char* name, int value, Enum last) 
   if (value < 0 || value > static_cast<int>(last))
     throw_invalid(callee, "options.", name, " = ", value, " is unknown (the known values are 0 ",
                   "to ", static_cast<int>(last), "): set it to a value of kokkossoftmax_", name,
-                  ", after kokkossoftmax_options_init()");
+                  ", after the options are initialized");
   return static_cast<Enum>(value);
 }
 
@@ -85,6 +130,20 @@ inline Options cpp_options(const Callee& callee, const kokkossoftmax_options* op
   return {.axis = c.axis,
           .scale = c.scale,
           .empty_rows = checked_enum(callee, "empty_rows", c.empty_rows, EmptyRows::zero),
+          .algorithm = checked_enum(callee, "algorithm", c.algorithm, last_algorithm),
+          .reproducible = c.reproducible != 0};
+}
+
+inline CrossEntropyOptions cpp_options(const Callee& callee,
+                                       const kokkossoftmax_cross_entropy_options* options) {
+  const kokkossoftmax_cross_entropy_options c = known_options(callee, options);
+  if (c.reserved != 0)
+    throw_invalid(callee, "options.reserved = ", c.reserved,
+                  " is not 0 (it has no meaning yet): leave it at its default");
+  return {.axis = c.axis,
+          .scale = c.scale,
+          .ignore_index = c.ignore_index,
+          .label_smoothing = c.label_smoothing,
           .algorithm = checked_enum(callee, "algorithm", c.algorithm, last_algorithm),
           .reproducible = c.reproducible != 0};
 }

@@ -8,7 +8,11 @@
 
 #include <kokkossoftmax.h>
 
+#include <algorithm>
+#include <c_interface/Status.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
+#include <initializer_list>
+#include <optional>
 
 namespace KokkosSoftmax::Impl {
 
@@ -108,15 +112,22 @@ inline bool has_elements(const kokkossoftmax_tensor& tensor) {
 }
 
 /// What a tensor is for.
-enum class Role { input, input_broadcast, output, output_per_row };
+enum class Role { input, input_broadcast, input_per_row, output, output_per_row };
+
+constexpr bool is_input(Role role) { return role <= Role::input_per_row; }
+
+inline void check_given(const Callee& callee, const char* name,
+                        const kokkossoftmax_tensor* tensor) {
+  if (tensor == nullptr)
+    throw_invalid(callee, name, " is NULL (an array is needed): give a kokkossoftmax_tensor");
+}
 
 inline void check_tensor(const Callee& callee, const char* name, const kokkossoftmax_tensor* tensor,
                          Role role) {
-  if (tensor == nullptr)
-    throw_invalid(callee, name, " is NULL (an array is needed): give a kokkossoftmax_tensor");
-  const bool one_value_per_row =
-      role == Role::output_per_row || (role == Role::output && callee.one_value_per_row());
-  const int min_rank = one_value_per_row || role == Role::input_broadcast ? 0 : 1;
+  check_given(callee, name, tensor);
+  const bool has_axis =
+      role == Role::input || (role == Role::output && !callee.one_value_per_row());
+  const int min_rank = has_axis ? 1 : 0;
   if (tensor->rank < min_rank || tensor->rank > KOKKOSSOFTMAX_MAX_RANK)
     throw_invalid(callee, name, " has rank ", tensor->rank, " (ranks from ", min_rank, " to ",
                   KOKKOSSOFTMAX_MAX_RANK, " are supported): merge axes, or make a call per slice");
@@ -132,8 +143,7 @@ inline void check_tensor(const Callee& callee, const char* name, const kokkossof
     if (stride < 0)
       throw_invalid(callee, name, ".strides[", d, "] = ", stride,
                     " is negative (strides count forward from data): reverse the axis in a copy");
-    if (stride == 0 && tensor->extents[d] > 1 && has_elements(*tensor) && role != Role::input &&
-        role != Role::input_broadcast)
+    if (stride == 0 && tensor->extents[d] > 1 && has_elements(*tensor) && !is_input(role))
       throw_invalid(callee, name, ".strides[", d, "] = 0 with ", name, ".extents[", d,
                     "] = ", tensor->extents[d],
                     " (several results would be written to one element): give ", name,
@@ -167,6 +177,99 @@ StridedArray<T> typed_array(const kokkossoftmax_tensor& tensor) {
     contiguous = capped_product(contiguous, tensor.extents[d]);  // check_size() rejects the cap
   }
   return array;
+}
+
+/// A tensor as an array of T, if it is given and has the type `code`. check_tensor() must have
+/// accepted the tensor.
+template <class T>
+std::optional<StridedArray<T>> array_of_type(const Callee& callee, const char* name,
+                                             const kokkossoftmax_tensor* tensor, int code) {
+  if (tensor == nullptr || tensor->type != code) return {};
+  check_alignment<T>(callee, name, *tensor);
+  return typed_array<T>(*tensor);
+}
+
+/// A tensor with one number per row, whose type T is that of the computation, if it is given.
+template <class T>
+std::optional<StridedArray<T>> row_numbers(const Callee& callee, const char* name,
+                                           const kokkossoftmax_tensor* tensor) {
+  if (tensor == nullptr) return {};
+  check_tensor(callee, name, tensor,
+               std::is_const_v<T> ? Role::input_per_row : Role::output_per_row);
+  constexpr int code = ValueTypeOf<std::remove_const_t<T>>::code;
+  if (tensor->type != code)
+    throw_invalid(callee, name, " has type = ", tensor->type, ", ", type_name(tensor->type),
+                  " (it is computed in ", type_name(code), "): give it that type");
+  return array_of_type<T>(callee, name, tensor, code);
+}
+
+/// Such a tensor, which must be given.
+template <class T>
+StridedArray<T> given_row_numbers(const Callee& callee, const char* name,
+                                  const kokkossoftmax_tensor* tensor) {
+  check_given(callee, name, tensor);
+  return *row_numbers<T>(callee, name, tensor);
+}
+
+/// Checks a tensor that is read besides x, and that it has one of two types.
+inline void check_input(const Callee& callee, const char* name, const kokkossoftmax_tensor* tensor,
+                        Role role, int code, int other_code) {
+  check_tensor(callee, name, tensor, role);
+  if (tensor->type == code || tensor->type == other_code) return;
+  const std::string known = code == other_code
+                                ? type_name(code)
+                                : std::string(type_name(code)) + " or " + type_name(other_code);
+  throw_invalid(callee, name, " has type = ", tensor->type, ", ", type_name(tensor->type),
+                " (it must be ", known, " here): give it that type");
+}
+
+/// A tensor of a call, with the name of its parameter.
+struct NamedTensor {
+  const char* name;
+  const kokkossoftmax_tensor* tensor;
+  Role role;
+};
+
+[[noreturn]] inline void throw_unsupported_types(const Callee& callee,
+                                                 std::initializer_list<NamedTensor> tensors,
+                                                 const std::string& supported) {
+  std::string given;
+  for (const auto& [name, tensor, role] : tensors)
+    given += std::string(name) + " of type = " + std::to_string(tensor->type) + ", " +
+             type_name(tensor->type) + ", ";
+  throw_status(KOKKOSSOFTMAX_UNSUPPORTED, "KokkosSoftmax::", callee.name(), ": ", given,
+               tensors.size() == 1 ? "has" : "have",
+               " no kernels (this library has kernels for arrays ",
+               tensors.size() == 1 ? "of " : "that are all of ", supported,
+               "): convert to one of these types");
+}
+
+/// Checks tensors that must have one type, and calls `body(ValueType)` with it.
+template <class... Pairs, class Body>
+void with_same_type(TypePairs<Pairs...>, const Callee& callee,
+                    std::initializer_list<NamedTensor> tensors, const Body& body) {
+  const int type = tensors.begin()->tensor->type;
+  const bool are_same = std::all_of(tensors.begin(), tensors.end(), [&](const NamedTensor& given) {
+    return given.tensor->type == type;
+  });
+  std::string supported;
+  const auto call_if_right = [&]<class X, class Y>(TypePair<X, Y>) {
+    if constexpr (X::code == Y::code) {
+      if (are_same && X::code == type) {
+        for (const auto& [name, tensor, role] : tensors)
+          check_alignment<typename X::type>(callee, name, *tensor);
+        body(X{});
+        return true;
+      }
+      supported += std::string(supported.empty() ? "" : ", or of ") + type_name(X::code);
+    }
+    return false;
+  };
+  if (!(call_if_right(Pairs{}) || ...)) throw_unsupported_types(callee, tensors, supported);
+}
+
+inline void check_tensors(const Callee& callee, std::initializer_list<NamedTensor> tensors) {
+  for (const auto& [name, tensor, role] : tensors) check_tensor(callee, name, tensor, role);
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_C_INTERFACE_OPERANDS_HPP
+#define KOKKOSSOFTMAX_SRC_C_INTERFACE_OPERANDS_HPP
+
+/// \file
+/// Converts kokkossoftmax_operands to typed arrays.
+
+#include <KokkosSoftmax_Version.hpp>
+#include <algorithm>
+#include <c_interface/Options.hpp>
+#include <c_interface/Tensors.hpp>
+#include <cstddef>
+#include <cstring>
+
+namespace KokkosSoftmax::Impl {
+
+/// The size of kokkossoftmax_operands in the first version that has it.
+constexpr std::size_t min_operands_size =
+    offsetof(kokkossoftmax_operands, lse) + sizeof(kokkossoftmax_operands::lse);
+
+/// The caller's operands, with NULL for the members that the caller doesn't have or doesn't give.
+/// `writes_beside`: whether lse and max can be among them.
+inline kokkossoftmax_operands known_operands(const Callee& callee,
+                                             const kokkossoftmax_operands* operands,
+                                             bool writes_beside) {
+  kokkossoftmax_operands known{};
+  if (operands == nullptr) return known;
+  const std::size_t size = operands->size;
+  if (size < min_operands_size || size > max_options_size)
+    throw_invalid(callee, "operands.size = ", size,
+                  " is not the size of a kokkossoftmax_operands (which has ", min_operands_size,
+                  " bytes or more): set it to sizeof(kokkossoftmax_operands)");
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(operands);
+  if (std::any_of(bytes + std::min(size, sizeof(known)), bytes + size,
+                  [](unsigned char byte) { return byte != 0; }))
+    throw_invalid(callee, "operands has a member that is unknown (it was added later than version ",
+                  KOKKOSSOFTMAX_VERSION_STRING,
+                  " of this library): leave it NULL, or use a later library");
+  std::memcpy(&known, operands, std::min(size, sizeof(known)));
+  const auto check_is_beside = [&](const char* name, const kokkossoftmax_tensor* tensor) {
+    if (tensor != nullptr && !writes_beside)
+      throw_invalid(callee, "operands.", name, " is given (", callee.name(),
+                    " writes nothing beside its result): set it to NULL");
+  };
+  check_is_beside("lse", known.lse);
+  check_is_beside("max", known.max);
+  return known;
+}
+
+/// The operands that are read, as they are given.
+template <class X, class T>
+InputArrays<const X, T> input_arrays(const Callee& callee, const kokkossoftmax_operands& given) {
+  InputArrays<const X, T> inputs;
+  constexpr int entry = ValueTypeOf<X>::code, computed = ValueTypeOf<T>::code;
+  const auto check = [&](const char* name, const kokkossoftmax_tensor* tensor, int code,
+                         int other_code) {
+    if (tensor != nullptr)
+      check_input(callee, name, tensor, Role::input_broadcast, code, other_code);
+  };
+  check("bias", given.bias, entry, computed);
+  check("mask", given.mask, KOKKOSSOFTMAX_BOOL, KOKKOSSOFTMAX_BOOL);
+  check("lengths", given.lengths, KOKKOSSOFTMAX_INT32, KOKKOSSOFTMAX_INT64);
+  inputs.bias = array_of_type<const X>(callee, "bias", given.bias, entry);
+  if constexpr (entry != computed)
+    inputs.wide_bias = array_of_type<const T>(callee, "bias", given.bias, computed);
+  inputs.mask = array_of_type<const unsigned char>(callee, "mask", given.mask, KOKKOSSOFTMAX_BOOL);
+  inputs.lengths =
+      array_of_type<const std::int32_t>(callee, "lengths", given.lengths, KOKKOSSOFTMAX_INT32);
+  inputs.long_lengths =
+      array_of_type<const std::int64_t>(callee, "lengths", given.lengths, KOKKOSSOFTMAX_INT64);
+  if (given.causal != nullptr) {
+    inputs.causal = Causal{.offset = given.causal->offset};
+    if (given.causal->has_axis != 0) inputs.causal->axis = given.causal->axis;
+  }
+  return inputs;
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
