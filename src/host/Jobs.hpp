@@ -11,12 +11,13 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// v = (first * x) * second; see HostScale. `is_one` if both factors are 1.
+/// v = (first * x) * second; see HostScale.
 template <class T>
 struct HostFactors {
   T first;
   T second;
-  bool is_one;
+  bool is_one;   // both factors are 1
+  bool is_zero;  // the scale is 0, for which all values below 1 stand
 };
 
 /// Longer rows are reduced in spans of so many columns. The exponentials of shorter rows are kept

@@ -72,7 +72,7 @@ class HostValueRows {
 
   Job job(std::int64_t first, std::int64_t count) const {
     Job job;
-    job.factors = {T(1), T(1), true};
+    job.factors = {T(1), T(1), true, false};
     job.lse = row_values(m_arguments.problem.lse, m_arguments.problem.lse_stride, first);
     job.max = {nullptr, 0};
     job.zero_empty_rows = m_arguments.empty_rows == EmptyRows::zero;
