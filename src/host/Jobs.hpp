@@ -108,6 +108,14 @@ struct HostBackwardJob {
   bool streams;  // dx is written past the caches
 };
 
+/// The largest number of rows of a panel of a backward pass.
+inline constexpr std::int64_t host_backward_panel_rows = 512;
+
+/// The sums of such a panel's rows, or of some of their columns.
+struct HostBackwardSums {
+  double sum[host_backward_panel_rows];
+};
+
 /// The largest number of rows of a panel, which are computed together.
 inline constexpr std::int64_t host_panel_rows = 1024;
 
