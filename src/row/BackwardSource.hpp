@@ -55,13 +55,6 @@ struct BackwardArgs : RowArgs<V> {
   }
 };
 
-/// p and t of an entry.
-template <class T>
-struct EntryPair {
-  T p;
-  T t;
-};
-
 template <class V>
 class BackwardSource {
  public:

@@ -30,6 +30,13 @@ struct ArgumentsOfSource<Source> {
 template <class Source>
 using ArgumentsOf = typename ArgumentsOfSource<Source>::type;
 
+/// What a source with two inputs makes of an entry, see BackwardSource.
+template <class T>
+struct EntryPair {
+  T p;
+  T t;
+};
+
 /// A source is made from a launch's arguments and has
 ///
 /// - Types: ValueTypes<...> of x and y
