@@ -6,6 +6,7 @@
 #include <limits>
 #include <support/Algorithms.hpp>
 #include <support/Backward.hpp>
+#include <support/Instances.hpp>
 #include <support/Recorder.hpp>
 #include <support/Throws.hpp>
 
@@ -127,7 +128,24 @@ TYPED_TEST(Backward, FewWideRows) {
   for (const std::size_t count : {1, 2, 3})
     for (const auto function : backward_functions) {
       const auto sample = backward_sample<X>(function, count, 200001);
-      const BackwardCase c{.function = function, .extents = {count, 200001}};
+      const auto expected = reference_backward(function, sample.y, sample.dy);
+      for (const int axis : {0, 1}) {
+        const BackwardCase c{.function = function,
+                             .extents = axis == 1 ? Extents{count, 200001} : Extents{200001, count},
+                             .options = {.axis = axis}};
+        EXPECT_TRUE((TestFixture::template check<Right, Right, Right>(c, sample, expected)));
+      }
+    }
+}
+
+// Threads of a host share the columns of such rows, and those of two panels.
+TYPED_TEST(Backward, LongRowsSideBySide) {
+  using X = typename TypeParam::x_value;
+  for (const auto& [count, columns] : {MatrixOf{21, 9001}, MatrixOf{530, 4101}})
+    for (const auto function : backward_functions) {
+      const auto sample = backward_sample<X>(function, count, columns);
+      const BackwardCase c{
+          .function = function, .extents = {columns, count}, .options = {.axis = 0}};
       EXPECT_TRUE((TestFixture::template check<Right>(c, sample)));
     }
 }
@@ -292,7 +310,8 @@ TYPED_TEST(Backward, CentralDifferences) {
   }
 }
 
-// The bits of a row depend neither on the rows beside it nor on the layout of a matrix.
+// The bits of a row depend neither on the rows beside it, nor on the layout of a matrix, nor on the
+// number of threads.
 TYPED_TEST(Backward, Reproducible) {
   using X = typename TypeParam::x_value;
   using Exec = typename TypeParam::exec;
@@ -301,7 +320,7 @@ TYPED_TEST(Backward, Reproducible) {
     for (const auto function : backward_functions) {
       const auto sample = backward_sample<X>(function, count, columns);
       const auto results_of = [&]<class L>(L, std::size_t first, std::size_t rows,
-                                           std::size_t offset) {
+                                           std::size_t offset, const Exec& exec = Exec{}) {
         const Extents extents{rows, columns};
         Field<X, Exec> y(place<L>(extents, offset)), dy(place<L>(extents, offset)),
             dx(place<L>(extents));
@@ -311,10 +330,10 @@ TYPED_TEST(Backward, Reproducible) {
         };
         y.assign(part(sample.y.values));
         dy.assign(part(sample.dy.values));
-        call_backward(function, Exec{}, y.template view<L, 2, const X>(),
+        call_backward(function, exec, y.template view<L, 2, const X>(),
                       dy.template view<L, 2, const X>(), dx.template view<L, 2>(),
                       {.reproducible = true});
-        Exec{}.fence();
+        exec.fence();
         return dx.read();
       };
       const std::vector<X> all = results_of(Right{}, 0, count, 0);
@@ -324,6 +343,8 @@ TYPED_TEST(Backward, Reproducible) {
         EXPECT_TRUE(same_bits(alone, results_of(Right{}, row, 1, 1))) << columns << ", row " << row;
       }
       EXPECT_TRUE(same_bits(all, results_of(Left{}, 0, count, 0))) << columns << " columns";
+      for (const Exec& exec : {other_instances(Exec{})[0], instance_of_many_threads<Exec>()})
+        EXPECT_TRUE(same_bits(all, results_of(Left{}, 0, count, 0, exec))) << columns << " columns";
     }
 }
 

@@ -100,9 +100,9 @@ class HostKernels : public ::testing::Test {
   template <class Job>
   static void set_common(Job& job, const Case& c, std::vector<T>& lse, std::vector<T>& max) {
     const T scale = static_cast<T>(c.scale);
-    job.factors = {scale, T(1), scale == T(1)};
+    job.factors = {scale, T(1), scale == T(1), false};
     if (c.scale == 0)
-      job.factors = {std::numeric_limits<T>::min(), std::numeric_limits<T>::min(), false};
+      job.factors = {std::numeric_limits<T>::min(), std::numeric_limits<T>::min(), false, true};
     job.lse = {lse.data(), 1};
     job.max = {max.data(), 1};
     job.zero_empty_rows = c.zero_empty_rows;

@@ -52,7 +52,7 @@ class HostVectors : public ::testing::Test {
     std::vector<float> y, lse, max;
   };
 
-  /// \param side_by_side  whether x and y are transposed
+  /// \param side_by_side  whether x and y are transposed, with an element between columns
   /// \param row_values  whether y of logsumexp has floats, see RowProblem::y_holds_row_values
   static Result run(Function function, const Rows<float>& rows, bool side_by_side,
                     const Options& options, bool row_values = false) {
@@ -61,12 +61,14 @@ class HostVectors : public ::testing::Test {
     const auto count = static_cast<std::int64_t>(rows.count);
     const auto columns = static_cast<std::int64_t>(rows.columns);
     const std::int64_t per_row = row_values ? sizeof(float) / sizeof(Y) : 1;
-    std::vector<Launched<X>> x(size);
-    std::vector<Launched<Y>> y(entries ? size : rows.count * per_row);
+    const std::size_t from_column_to_column = side_by_side ? rows.count + 1 : 1;
+    const std::size_t elements = side_by_side ? rows.columns * from_column_to_column : size;
+    std::vector<Launched<X>> x(elements);
+    std::vector<Launched<Y>> y(entries ? elements : rows.count * per_row);
     Result result{std::vector<float>(entries ? size : rows.count), std::vector<float>(rows.count),
                   std::vector<float>(rows.count)};
     const auto at = [&](std::size_t i) {
-      return side_by_side ? i % rows.columns * rows.count + i / rows.columns : i;
+      return side_by_side ? i % rows.columns * from_column_to_column + i / rows.columns : i;
     };
     for (std::size_t i = 0; i < size; ++i) x[at(i)] = Launched<X>(rows.values[i]);
     typename KokkosSoftmax::Impl::RowArgs<V>::Problem problem;
@@ -74,7 +76,7 @@ class HostVectors : public ::testing::Test {
     problem.y = y.data();
     problem.rows = count;
     problem.columns = columns;
-    problem.x_column_stride = side_by_side ? count : 1;
+    problem.x_column_stride = static_cast<std::int64_t>(from_column_to_column);
     problem.y_column_stride = entries ? problem.x_column_stride : 0;
     problem.outer[0] = {count, side_by_side ? 1 : columns,
                         !entries ? per_row : (side_by_side ? 1 : columns)};
@@ -157,7 +159,8 @@ TYPED_TEST(HostVectors, Reproducible) {
   const Options options{.reproducible = true};
   for (const std::size_t columns : {2, 20, 781})
     TestFixture::expect_right(67, columns, true, options);
-  TestFixture::expect_right(2, 70'001, true, options);  // more than one span
+  TestFixture::expect_right(2, 70'001, true, options);   // more than one span
+  TestFixture::expect_right(1, 200'001, true, options);  // threads share the row
 }
 
 }  // namespace

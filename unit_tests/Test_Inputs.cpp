@@ -9,6 +9,7 @@
 #include <random>
 #include <support/Algorithms.hpp>
 #include <support/Inputs.hpp>
+#include <support/Instances.hpp>
 #include <support/Recorder.hpp>
 #include <support/Throws.hpp>
 
@@ -311,6 +312,31 @@ TYPED_TEST(InputsOf, NaNInRowsWithMaskedEntries) {
     }
 }
 
+// Rows that several threads, or teams of a device, share.
+TYPED_TEST(InputsOf, FewWideRows) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  constexpr std::size_t columns = 140001;
+  for (const std::size_t count : {1, 3})
+    for (const Given& given : {Given{.bias = true, .mask = true}, Given{.lengths = true}})
+      for (const bool has_nan : {false, true}) {
+        const auto inputs = random_inputs<X>(given, Broadcast::full, count, columns);
+        Rows<T> x = with_hidden_values(normal_rows<X>(count, columns), inputs);
+        for (std::size_t c = 0; has_nan && c < columns; c += columns / 7)
+          x.values[c] = std::numeric_limits<T>::quiet_NaN();
+        const Rows<T> v = values_of(x, inputs, 0.5);
+        const Expected expected = expected_of(v, inputs, EmptyRows::nan);
+        for (const Function function : all_functions)
+          for (const int axis : {0, 1}) {
+            const Case c{.function = function,
+                         .extents = axis == 1 ? Extents{count, columns} : Extents{columns, count},
+                         .options = {.axis = axis, .scale = 0.5}};
+            EXPECT_TRUE((TestFixture::template check<Right>(c, x, inputs, given, Broadcast::full, v,
+                                                            expected)));
+          }
+      }
+}
+
 // A tensor of rank 4 as in attention: bias per head, mask per batch and key, lengths per batch, and
 // causal limits along the second-last axis.
 TYPED_TEST(InputsOf, RankFour) {
@@ -412,13 +438,17 @@ TYPED_TEST(InputsOf, BesideY) {
     }
 }
 
-// With Options::reproducible, the bits of a row don't depend on the rows beside it.
+// With Options::reproducible, the bits of a row depend neither on the rows beside it nor on the
+// number of threads.
 TYPED_TEST(InputsOf, Reproducible) {
   using X = typename TypeParam::x_value;
   using Y = typename TypeParam::y_value;
   using Exec = typename TypeParam::exec;
-  constexpr std::size_t count = 33;
-  for (const std::size_t columns : {5, 33, 300, 5001, 20001}) {
+  struct Matrix {
+    std::size_t count, columns;
+  };
+  for (const auto& [count, columns] : {Matrix{33, 5}, Matrix{33, 33}, Matrix{33, 300},
+                                       Matrix{33, 5001}, Matrix{33, 20001}, Matrix{3, 140001}}) {
     const auto values = normal_rows<X>(count, columns).values;
     const auto inputs =
         random_inputs<X>({.bias = true, .mask = true}, Broadcast::full, count, columns);
@@ -426,7 +456,7 @@ TYPED_TEST(InputsOf, Reproducible) {
     for (const auto value : values) entries.push_back(static_cast<X>(value));
     const auto x = on_device<Exec>(entries), bias = on_device<Exec>(inputs.bias);
     const auto mask = on_device<Exec>(inputs.mask);
-    const auto results_of = [&](std::size_t first, std::size_t rows) {
+    const auto results_of = [&](const Exec& exec, std::size_t first, std::size_t rows) {
       using Unmanaged = Kokkos::MemoryTraits<Kokkos::Unmanaged>;
       const auto at = first * columns;
       const Kokkos::View<const X**, Right, Exec, Unmanaged> x_view(x.data() + at, rows, columns),
@@ -434,16 +464,18 @@ TYPED_TEST(InputsOf, Reproducible) {
       const Kokkos::View<const unsigned char**, Right, Exec, Unmanaged> mask_view(mask.data() + at,
                                                                                   rows, columns);
       Field<Y, Exec> y(place<Right>(Extents{rows, columns}, 0));
-      softmax(Exec{}, x_view, y.template view<Right, 2>(), {.reproducible = true},
+      softmax(exec, x_view, y.template view<Right, 2>(), {.reproducible = true},
               Operands{.bias = bias_view, .mask = mask_view});
-      Exec{}.fence();
+      exec.fence();
       return y.read();
     };
-    const std::vector<Y> all = results_of(0, count);
-    for (const std::size_t row : {0, 7, 32}) {
+    const std::vector<Y> all = results_of(Exec{}, 0, count);
+    EXPECT_TRUE(same_bits(all, results_of(instance_of_many_threads<Exec>(), 0, count)))
+        << columns << " columns";
+    for (const std::size_t row : {std::size_t(0), count / 2, count - 1}) {
       const auto begin = all.begin() + static_cast<std::ptrdiff_t>(row * columns);
-      EXPECT_TRUE(
-          same_bits(std::vector<Y>(begin, begin + static_cast<int>(columns)), results_of(row, 1)))
+      EXPECT_TRUE(same_bits(std::vector<Y>(begin, begin + static_cast<int>(columns)),
+                            results_of(Exec{}, row, 1)))
           << columns << " columns, row " << row;
     }
   }

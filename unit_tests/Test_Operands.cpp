@@ -201,6 +201,30 @@ TYPED_TEST(BesideY, SpecialEntriesInShortRows) {
   }
 }
 
+// All finite entries count as 0, also the largest number.
+TYPED_TEST(BesideY, MaxIsZeroWithScaleZero) {
+  using T = typename TypeParam::value;
+  const auto largest =
+      static_cast<T>(Kokkos::Experimental::finite_max_v<typename TypeParam::x_value>);
+  for (const std::size_t columns : {1, 4, 7, 50, 781, 9001})
+    for (const T sign : {T(1), T(-1)}) {
+      Rows<T> rows = normal_rows<typename TypeParam::x_value>(19, columns);
+      for (std::size_t row = 0; row < rows.count; ++row)
+        rows.values[row * columns + row % columns] = sign * largest;
+      for (const double scale : {0.0, -0.0}) {
+        const Expected expected = reference(rows, scale);
+        for (const Function function : functions)
+          for (const int axis : {0, 1}) {
+            const Case c{.function = function,
+                         .extents = axis == 1 ? Extents{19, columns} : Extents{columns, 19},
+                         .options = {.axis = axis, .scale = scale}};
+            TestFixture::template expect_right<Right, Right, 2>(c, rows, expected,
+                                                                {TestFixture::lse_and_max});
+          }
+      }
+    }
+}
+
 TYPED_TEST(BesideY, RowsWithoutEntries) {
   using T = typename TypeParam::value;
   const Case c{.extents = {4, 0}, .options = {.axis = 1}};

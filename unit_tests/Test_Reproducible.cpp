@@ -83,12 +83,13 @@ class Reproducible : public ::testing::Test {
     const Surroundings surroundings[] = {{1, 0, 0, 0},   {2, 0, 0, 0},     {2, 1, 0, 0},
                                          {3, 1, 1, 0},   {5, 4, 2, 3},     {1, 0, 3, 1},
                                          {127, 5, 0, 0}, {127, 126, 1, 2}, {300, 131, 0, 0}};
-    const Exec instances[] = {Exec{}, other_instances(Exec{})[0]};  // used in turn
+    const Exec instances[] = {Exec{}, other_instances(Exec{})[0],
+                              instance_of_many_threads<Exec>()};  // used in turn
     std::optional<std::vector<T>> first;
     int call = 0;
     for (const Surroundings& s : surroundings) {
       if (s.count > 5 && s.count * row.columns > 100000) continue;
-      const Exec& exec = instances[call++ % 2];
+      const Exec& exec = instances[call++ % std::size(instances)];
       std::ostringstream where;
       where << row.columns << " columns, row " << s.place << " of " << s.count << ", offsets "
             << s.x_offset << " and " << s.y_offset << ", " << described(c);

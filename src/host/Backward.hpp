@@ -153,32 +153,31 @@ class BackwardRow {
   Pairs<L, is_log> m_pairs;
 };
 
-/// Rows of any strides, as many as a panel has, each in a lane of a vector. The columns of a row
-/// are added one after another, so that the result depends neither on the strides nor on the number
-/// of rows.
+/// The rows of a job, which have any strides, each in a lane of a vector. The columns of a row are
+/// added one after another, so that the result depends neither on the strides nor on the number of
+/// rows.
 template <class L, bool is_log, class X>
 class BackwardPanel {
   using T = typename L::T;
   using V = typename L::V;
 
  public:
-  static constexpr std::int64_t rows = 512;
+  KOKKOSSOFTMAX_HOST_FUNCTION explicit BackwardPanel(const HostBackwardJob<X, T>& job)
+      : m_job(job), m_lanes((job.rows + L::width - 1) / L::width * L::width), m_pairs(job.scale) {}
 
-  KOKKOSSOFTMAX_HOST_FUNCTION BackwardPanel(const HostBackwardJob<X, T>& job,
-                                            std::int64_t first_row)
-      : m_job(job),
-        m_y(job.y + first_row * job.y_stride),
-        m_dy(job.dy + first_row * job.dy_stride),
-        m_dx(job.dx + first_row * job.dx_stride),
-        m_rows(smaller(rows, job.rows - first_row)),
-        m_lanes((m_rows + L::width - 1) / L::width * L::width),
-        m_pairs(job.scale) {}
+  /// The sums of t of columns [first, last).
+  void sum(std::int64_t first, std::int64_t last, HostBackwardSums& sums) {
+    for (std::int64_t i = 0; i < m_lanes; ++i) sums.sum[i] = 0;
+    for (std::int64_t c = first; c < last; c += block) {
+      add(c, smaller(c + block, last));
+      for (std::int64_t i = 0; i < m_lanes; ++i) sums.sum[i] += m_of_row[i];
+    }
+  }
 
-  void compute() {
-    for (std::int64_t c = 0; c < m_job.columns; c += block)
-      add(c, smaller(c + block, m_job.columns));
-    for (std::int64_t i = 0; i < m_lanes; ++i) m_partial[i] = static_cast<T>(m_sum[i]);
-    for (std::int64_t c = m_job.columns - 1; c >= 0; --c) write(c);
+  /// Writes columns [first, last), given the sums of all columns.
+  void write(std::int64_t first, std::int64_t last, const HostBackwardSums& sums) {
+    for (std::int64_t i = 0; i < m_lanes; ++i) m_of_row[i] = static_cast<T>(sums.sum[i]);
+    for (std::int64_t c = last - 1; c >= first; --c) write(c);
   }
 
  private:
@@ -186,44 +185,38 @@ class BackwardPanel {
   static constexpr std::int64_t block = 64;
 
   KOKKOSSOFTMAX_HOST_FUNCTION void add(std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = 0; i < m_lanes; ++i) m_partial[i] = T(0);
+    for (std::int64_t i = 0; i < m_lanes; ++i) m_of_row[i] = T(0);
     for (std::int64_t c = first; c < last; ++c) {
       const auto y = y_at(c), dy = dy_at(c);
-      for_each_vector<L>(0, m_rows,
+      for_each_vector<L>(0, m_job.rows,
                          [&](std::int64_t r, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
                            const V t = m_pairs.t(y.load(access, r), dy.load(access, r));
-                           L::store(m_partial + r, L::load(m_partial + r) + t);
+                           L::store(m_of_row + r, L::load(m_of_row + r) + t);
                          });
     }
-    for (std::int64_t i = 0; i < m_lanes; ++i) m_sum[i] += m_partial[i];
   }
 
   KOKKOSSOFTMAX_HOST_FUNCTION void write(std::int64_t c) const {
     const auto y = y_at(c), dy = dy_at(c);
-    const StridedRows<L, X> dx(m_dx + c * m_job.dx_column_stride, m_job.dx_stride, m_rows);
+    const StridedRows<L, X> dx(m_job.dx + c * m_job.dx_column_stride, m_job.dx_stride, m_job.rows);
     for_each_vector<L>(
-        0, m_rows, [&](std::int64_t r, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
+        0, m_job.rows, [&](std::int64_t r, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
           dx.store(access, r,
-                   m_pairs.result(y.load(access, r), dy.load(access, r), L::load(m_partial + r)));
+                   m_pairs.result(y.load(access, r), dy.load(access, r), L::load(m_of_row + r)));
         });
   }
 
   KOKKOSSOFTMAX_HOST_FUNCTION StridedRows<L, const X> y_at(std::int64_t c) const {
-    return {m_y + c * m_job.y_column_stride, m_job.y_stride, m_rows};
+    return {m_job.y + c * m_job.y_column_stride, m_job.y_stride, m_job.rows};
   }
   KOKKOSSOFTMAX_HOST_FUNCTION StridedRows<L, const X> dy_at(std::int64_t c) const {
-    return {m_dy + c * m_job.dy_column_stride, m_job.dy_stride, m_rows};
+    return {m_job.dy + c * m_job.dy_column_stride, m_job.dy_stride, m_job.rows};
   }
 
   const HostBackwardJob<X, T>& m_job;
-  const X* m_y;
-  const X* m_dy;
-  X* m_dx;
-  std::int64_t m_rows;
   std::int64_t m_lanes;  // of whole vectors
   Pairs<L, is_log> m_pairs;
-  alignas(64) T m_partial[rows];  // first the sums of a block, then those of all columns
-  alignas(64) double m_sum[rows] = {};
+  alignas(64) T m_of_row[host_backward_panel_rows];  // the sums of a block, or of all columns
 };
 
 template <class X>
@@ -250,15 +243,24 @@ struct BackwardKernelsOf {
     write_part(job, r, first, last, all);
     if (job.streams) end_streams();
   }
-  static void panels(const Job& job) {
-    for (std::int64_t r = 0; r < job.rows; r += BackwardPanel<L, true, X>::rows)
-      if (job.is_log)
-        BackwardPanel<L, true, X>(job, r).compute();
-      else
-        BackwardPanel<L, false, X>(job, r).compute();
+  static void sum_panel(const Job& job, std::int64_t first, std::int64_t last,
+                        HostBackwardSums& sums) {
+    if (job.is_log)
+      BackwardPanel<L, true, X>(job).sum(first, last, sums);
+    else
+      BackwardPanel<L, false, X>(job).sum(first, last, sums);
+  }
+  static void write_panel(const Job& job, std::int64_t first, std::int64_t last,
+                          const HostBackwardSums& sums) {
+    if (job.is_log)
+      BackwardPanel<L, true, X>(job).write(first, last, sums);
+    else
+      BackwardPanel<L, false, X>(job).write(first, last, sums);
   }
 
-  static constexpr HostBackwardKernels<X> all() { return {&rows, &sum, &write, &panels}; }
+  static constexpr HostBackwardKernels<X> all() {
+    return {&rows, &sum, &write, &sum_panel, &write_panel};
+  }
 
  private:
   static void write_part(const Job& job, std::int64_t r, std::int64_t first, std::int64_t last,

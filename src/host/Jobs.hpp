@@ -11,12 +11,13 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// v = (first * x) * second; see HostScale. `is_one` if both factors are 1.
+/// v = (first * x) * second; see HostScale.
 template <class T>
 struct HostFactors {
   T first;
   T second;
-  bool is_one;
+  bool is_one;   // both factors are 1
+  bool is_zero;  // the scale is 0, for which all values below 1 stand
 };
 
 /// Longer rows are reduced in spans of so many columns. The exponentials of shorter rows are kept
@@ -124,6 +125,14 @@ struct HostGradientJob {
   const T* factor;
   const T* offset;
   bool streams;  // dx is written past the caches
+};
+
+/// The largest number of rows of a panel of a backward pass.
+inline constexpr std::int64_t host_backward_panel_rows = 512;
+
+/// The sums of such a panel's rows, or of some of their columns.
+struct HostBackwardSums {
+  double sum[host_backward_panel_rows];
 };
 
 /// The largest number of rows of a panel, which are computed together.

@@ -54,8 +54,10 @@ struct HostBackwardKernels {
   // span_columns, and the output.
   double (*sum)(const Job&, std::int64_t r, std::int64_t first, std::int64_t last);
   void (*write)(const Job&, std::int64_t r, std::int64_t first, std::int64_t last, double sum);
-  /// Computes rows of any strides.
-  void (*panels)(const Job&);
+  // The same for rows of any strides: the sums and the output of columns [first, last) of a panel,
+  // which is the rows of a job, at most host_backward_panel_rows.
+  void (*sum_panel)(const Job&, std::int64_t first, std::int64_t last, HostBackwardSums&);
+  void (*write_panel)(const Job&, std::int64_t first, std::int64_t last, const HostBackwardSums&);
 };
 
 /// The kernels of gradients on entries of type X.

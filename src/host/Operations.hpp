@@ -179,6 +179,15 @@ void skip_row_values(Job& job, std::int64_t r) {
   if (job.max.data != nullptr) job.max.data += r * job.max.stride;
 }
 
+/// A value as it is written: see written_value() in row/Source.hpp.
+template <class L>
+KOKKOSSOFTMAX_HOST_FUNCTION typename L::V written_value(const HostFactors<typename L::T>& scale,
+                                                        typename L::V v) {
+  using T = typename L::T;
+  if (!scale.is_zero) return v;
+  return (v < T(1)) & (v > T(-1)) ? typename L::V{} : v;
+}
+
 /// Writes what a call asks for beside y, for rows first, first + 1, ...
 template <class L, class Job>
 KOKKOSSOFTMAX_HOST_FUNCTION void write_beside(const Job& job, std::int64_t first,
@@ -194,7 +203,7 @@ KOKKOSSOFTMAX_HOST_FUNCTION void write_beside(const Job& job, std::int64_t first
     // +inf, or else NaN, or else the maximum: see max_or_nan in op/FinishRow.hpp
     const auto is_max = (rows.sum == rows.sum) | (rows.max == NumberTraits<T>::infinity);
     write_strided<L>(job.max.data + first * job.max.stride, job.max.stride,
-                     is_max ? rows.max : rows.sum, count);
+                     is_max ? written_value<L>(job.factors, rows.max) : rows.sum, count);
   }
 }
 

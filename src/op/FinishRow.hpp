@@ -108,8 +108,9 @@ KOKKOS_FORCEINLINE_FUNCTION auto output_map(const RowArgs<typename Op::Types>& a
     });
 }
 
-/// Whether the results of a row are NaN because of its entries: if one of them is NaN or +inf.
-template <RowState State>
+/// Whether the results of a row are NaN because of its entries: if one of them is NaN or +inf. The
+/// state has a maximum and a sum.
+template <class State>
 KOKKOS_FORCEINLINE_FUNCTION bool has_nan_results(const State& state) {
   return !(state.sum == state.sum &&
            state.max < Kokkos::Experimental::infinity_v<decltype(state.max)>);

@@ -155,7 +155,8 @@ KOKKOS_FORCEINLINE_FUNCTION typename V::Compute written_value(typename V::Comput
 
 /// scale * x on a host. A program may have its processor treat denormal numbers as 0 (icx and
 /// -ffast-math link code that asks for this), and 0 * inf is NaN. So the scale 0 is represented by
-/// two factors, both normal numbers, whose product with any finite number counts as 0.
+/// two factors, both normal numbers, whose product with any finite number is below 1 and counts as
+/// 0 (see written_value()).
 template <class T>
 class HostScale {
  public:
@@ -167,10 +168,11 @@ class HostScale {
     return (m_first * x) * m_second;
   }
 
-  /// The factors, and whether all of them are 1, in a type of the vector kernels of hosts.
+  /// The factors in a type of the vector kernels of hosts.
   template <class Factors>
   Factors factors() const {
-    return {m_first, m_second, m_first == T(1) && m_second == T(1)};
+    const bool is_zero = m_second != T(1);
+    return {m_first, m_second, !is_zero && m_first == T(1), is_zero};
   }
 
  private:

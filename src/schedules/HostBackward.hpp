@@ -30,16 +30,27 @@ class HostBackwardJobs {
             m_arguments.dy_column_stride == 1);
   }
 
-  /// Calls f(job) for jobs of rows [first, last). The rows of a job have the same indices along all
-  /// outer axes except the fastest.
+  /// Calls f(job) for jobs of rows [first, last), of at most `most` rows each. The rows of a job
+  /// have the same indices along all outer axes except the fastest.
   template <class F>
-  void for_each_job(std::int64_t first, std::int64_t last, const F& f) const {
+  void for_each_job(std::int64_t first, std::int64_t last, std::int64_t most, const F& f) const {
     const std::int64_t neighbours = fastest().extent;
     while (first < last) {
       const std::int64_t end = std::min(last, (first / neighbours + 1) * neighbours);
-      f(job(first, end - first));
-      first = end;
+      const std::int64_t count = std::min(end - first, most);
+      f(job(first, count));
+      first += count;
     }
+  }
+
+  /// The number of groups of such rows, and of panels, of which each group has its own.
+  std::int64_t groups() const { return problem().rows / fastest().extent; }
+  std::int64_t panels() const { return groups() * panels_per_group(); }
+  Job panel(std::int64_t i) const {
+    const std::int64_t neighbours = fastest().extent;
+    const std::int64_t first = i % panels_per_group() * host_backward_panel_rows;
+    return job(i / panels_per_group() * neighbours + first,
+               std::min(host_backward_panel_rows, neighbours - first));
   }
 
   /// `count` rows from row `first` on.
@@ -65,6 +76,9 @@ class HostBackwardJobs {
  private:
   const auto& problem() const { return m_arguments.problem; }
   const OuterAxis& fastest() const { return problem().outer[problem().outer_rank - 1]; }
+  std::int64_t panels_per_group() const {
+    return divide_up(fastest().extent, host_backward_panel_rows);
+  }
 
   /// Whether dx is neither of the inputs, which are in a cache when it is written, and all three
   /// exceed the caches.
@@ -79,81 +93,161 @@ class HostBackwardJobs {
   std::int64_t m_threads;
 };
 
-/// Each thread works on a block of rows.
-template <class V, bool by_row>
-struct HostBackwardBlocks {
+/// A contiguous row in spans, see compute_in_parts().
+template <class V>
+class HostBackwardSpans {
+ public:
+  using State = double;
+  using Jobs = HostBackwardJobs<V>;
+  explicit HostBackwardSpans(const typename Jobs::Job& job) : m_job(job), m_spans(job.columns) {}
+
+  std::int64_t count() const { return m_spans.count(); }
+  void reduce(std::int64_t s, double& sum) const {
+    sum = Jobs::kernels().sum(m_job, 0, m_spans.begin(s), m_spans.end(s));
+  }
+  void merge(double& into, double from) const { into += from; }
+  void finish(double) const {}
+  void write(std::int64_t first, std::int64_t last, double sum) const {
+    for (std::int64_t s = last - 1; s >= first; --s)
+      Jobs::kernels().write(m_job, 0, m_spans.begin(s), m_spans.end(s), sum);
+  }
+
+ private:
+  typename Jobs::Job m_job;
+  HostSpans m_spans;
+};
+
+/// A panel of rows of any strides in parts, see compute_in_parts().
+template <class V>
+class HostBackwardPanel {
+ public:
+  using State = HostBackwardSums;
+  using Jobs = HostBackwardJobs<V>;
+  explicit HostBackwardPanel(const typename Jobs::Job& job) : m_job(job), m_parts(job.columns) {}
+
+  std::int64_t count() const { return m_parts.count(); }
+  void reduce(std::int64_t p, State& sums) const {
+    Jobs::kernels().sum_panel(m_job, m_parts.begin(p), m_parts.begin(p + 1), sums);
+  }
+  void merge(State& into, const State& from) const {
+    for (std::int64_t r = 0; r < m_job.rows; ++r) into.sum[r] += from.sum[r];
+  }
+  void finish(const State&) const {}
+  void write(std::int64_t first, std::int64_t last, const State& sums) const {
+    Jobs::kernels().write_panel(m_job, m_parts.begin(first), m_parts.begin(last), sums);
+  }
+
+ private:
+  typename Jobs::Job m_job;
+  HostColumnParts m_parts;
+};
+
+/// Each thread works on a block of contiguous rows.
+template <class V>
+struct HostBackwardRowsBlocks {
   using Jobs = HostBackwardJobs<V>;
 
   BackwardArgs<V> arguments;
   std::int64_t blocks;
-  /// Blocks begin at multiples of so many rows.
-  std::int64_t unit;
 
   void operator()(std::int64_t b) const {
     const std::int64_t rows = arguments.problem.rows;
-    const std::int64_t units = divide_up(rows, unit);
-    const auto first_row = [&](std::int64_t part) {
-      return std::min(rows, begin_of_part(units, part, blocks) * unit);
-    };
     Jobs(arguments, blocks)
-        .for_each_job(first_row(b), first_row(b + 1), [](const typename Jobs::Job& job) {
-          if constexpr (by_row)
-            Jobs::kernels().rows(job);
-          else
-            Jobs::kernels().panels(job);
-        });
+        .for_each_job(begin_of_part(rows, b, blocks), begin_of_part(rows, b + 1, blocks), rows,
+                      [](const typename Jobs::Job& job) { Jobs::kernels().rows(job); });
   }
 };
 
-/// All threads of a team work on each row, as in HostRowInSpans.
+/// All threads of a team work on each row.
 template <class Exec, class V>
 struct HostBackwardInSpans {
-  using Jobs = HostBackwardJobs<V>;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
 
   BackwardArgs<V> arguments;
 
-  std::int64_t spans() const { return divide_up(arguments.problem.columns, span_columns); }
-
   void operator()(const Member& member) const {
-    const auto& kernels = Jobs::kernels();
-    const auto job = Jobs(arguments, threads_of(member)).job(member.league_rank(), 1);
-    double* const sums = team_array<double>(member, spans());
-    const std::int64_t first = begin_of_part(spans(), member.team_rank(), member.team_size());
-    const std::int64_t last = begin_of_part(spans(), member.team_rank() + 1, member.team_size());
-    const auto end_of = [&](std::int64_t s) {
-      return std::min(job.columns, (s + 1) * span_columns);
-    };
-    for (std::int64_t s = first; s < last; ++s)
-      sums[s] = kernels.sum(job, 0, s * span_columns, end_of(s));
-    member.team_barrier();
-    double all = 0;
-    for (std::int64_t s = 0; s < spans(); ++s) all += sums[s];
-    for (std::int64_t s = last - 1; s >= first; --s)
-      kernels.write(job, 0, s * span_columns, end_of(s), all);
-    member.team_barrier();  // the next row of this team uses the scratch memory again
+    const HostBackwardJobs<V> jobs(arguments, threads_of(member));
+    compute_in_parts(member, HostBackwardSpans<V>(jobs.job(member.league_rank(), 1)));
   }
 };
+
+/// Each thread works on a block of rows of any strides.
+template <class V>
+struct HostBackwardPanelsBlocks {
+  using Jobs = HostBackwardJobs<V>;
+  /// Blocks begin at multiples of so many rows: a cache line, if they lie side by side.
+  static constexpr std::int64_t line = 64 / sizeof(typename V::X);
+
+  BackwardArgs<V> arguments;
+  std::int64_t blocks;
+
+  static std::int64_t lines(std::int64_t rows) { return divide_up(rows, line); }
+
+  void operator()(std::int64_t b) const {
+    const std::int64_t rows = arguments.problem.rows;
+    const auto first_row = [&](std::int64_t part) {
+      return std::min(rows, begin_of_part(lines(rows), part, blocks) * line);
+    };
+    Jobs(arguments, blocks)
+        .for_each_job(
+            first_row(b), first_row(b + 1), host_backward_panel_rows,
+            [](const typename Jobs::Job& job) { compute_in_parts(HostBackwardPanel<V>(job)); });
+  }
+};
+
+/// All threads of a team work on each panel.
+template <class Exec, class V>
+struct HostBackwardPanelInParts {
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+
+  BackwardArgs<V> arguments;
+
+  void operator()(const Member& member) const {
+    const HostBackwardJobs<V> jobs(arguments, threads_of(member));
+    compute_in_parts(member, HostBackwardPanel<V>(jobs.panel(member.league_rank())));
+  }
+};
+
+/// Contiguous rows.
+template <class Exec, class V>
+void host_backward_rows(const Exec& exec, const std::string& label,
+                        const BackwardArgs<V>& arguments) {
+  const auto& problem = arguments.problem;
+  const std::int64_t threads = exec.concurrency();
+  if (share_rows(problem.rows, problem.columns, threads))
+    launch_host_teams<double>(exec, label, problem.rows, HostBackwardInSpans<Exec, V>{arguments},
+                              HostSpans(problem.columns).count());
+  else
+    launch_host_blocks(exec, label,
+                       HostBackwardRowsBlocks<V>{arguments, std::min(problem.rows, threads)});
+}
+
+/// Rows of any strides.
+template <class Exec, class V>
+void host_backward_panels(const Exec& exec, const std::string& label,
+                          const BackwardArgs<V>& arguments) {
+  using Blocks = HostBackwardPanelsBlocks<V>;
+  const auto& problem = arguments.problem;
+  const HostBackwardJobs<V> jobs(arguments);
+  const std::int64_t threads = exec.concurrency();
+  const std::int64_t lines = Blocks::lines(problem.rows);
+  if (share_panels(jobs.groups(), lines, problem.columns, threads))
+    launch_host_teams<HostBackwardSums>(exec, label, jobs.panels(),
+                                        HostBackwardPanelInParts<Exec, V>{arguments},
+                                        HostColumnParts(problem.columns).count());
+  else
+    launch_host_blocks(exec, label, Blocks{arguments, std::min(lines, threads)});
+}
 
 /// Launches the kernels. With `reproducible`, all rows are computed in the way that serves any
 /// strides.
 template <class Exec, class V>
 void host_backward(const Exec& exec, const std::string& label, const BackwardArgs<V>& arguments,
                    bool reproducible) {
-  const std::int64_t rows = arguments.problem.rows;
-  const std::int64_t threads = exec.concurrency();
-  if (reproducible || !HostBackwardJobs<V>(arguments).has_rows()) {
-    constexpr std::int64_t line = 64 / sizeof(typename V::X);
-    return launch_host_blocks(
-        exec, label,
-        HostBackwardBlocks<V, false>{arguments, std::min(divide_up(rows, line), threads), line});
-  }
-  if (rows >= threads || arguments.problem.columns <= span_columns)
-    return launch_host_blocks(exec, label,
-                              HostBackwardBlocks<V, true>{arguments, std::min(rows, threads), 1});
-  using Kernel = HostBackwardInSpans<Exec, V>;
-  const Kernel kernel{arguments};
-  launch_host_teams(exec, label, rows, kernel, team_array_bytes<double>(kernel.spans()));
+  if (reproducible || !HostBackwardJobs<V>(arguments).has_rows())
+    host_backward_panels(exec, label, arguments);
+  else
+    host_backward_rows(exec, label, arguments);
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -44,6 +44,7 @@ class HostValueRows {
       : m_arguments(arguments),
         m_source(arguments),
         m_columns(arguments.problem.columns),
+        m_spans(m_columns),
         m_values(host_thread_buffer<T>() + 2 * host_buffer_row) {}
 
   /// The number of rows that are computed together.
@@ -57,8 +58,29 @@ class HostValueRows {
     if (m_columns <= span_columns)
       compute_batch(first, count);
     else
-      for (std::int64_t r = first; r < first + count; ++r) compute_long_row(r);
+      for (std::int64_t r = first; r < first + count; ++r) compute_in_parts(LongRow(*this, r));
   }
+
+  /// A row of more than one span, see compute_in_parts().
+  class LongRow {
+   public:
+    using State = HostState<T>;
+    LongRow(const HostValueRows& rows, std::int64_t r) : m_rows(rows), m_r(r) {}
+
+    std::int64_t count() const { return m_rows.m_spans.count(); }
+    void reduce(std::int64_t s, State& state) const { state = m_rows.reduce_span(m_r, s); }
+    void merge(State& into, const State& from) const { m_rows.kernels().merge(into, from); }
+    void finish(const State& row) const { m_rows.finish_long_row(m_r, row); }
+    void write([[maybe_unused]] std::int64_t first, [[maybe_unused]] std::int64_t last,
+               [[maybe_unused]] const State& row) const {
+      if constexpr (Op::writes_entries)
+        for (std::int64_t s = last - 1; s >= first; --s) m_rows.write_span(m_r, s, row);
+    }
+
+   private:
+    const HostValueRows& m_rows;
+    std::int64_t m_r;
+  };
 
  private:
   using Row = SourceRow<Source>;
@@ -72,9 +94,9 @@ class HostValueRows {
 
   Job job(std::int64_t first, std::int64_t count) const {
     Job job;
-    job.factors = {T(1), T(1), true};
+    job.factors = {T(1), T(1), true, false};
     job.lse = row_values(m_arguments.problem.lse, m_arguments.problem.lse_stride, first);
-    job.max = {nullptr, 0};
+    job.max = row_values(m_arguments.problem.max, m_arguments.problem.max_stride, first);
     job.zero_empty_rows = m_arguments.empty_rows == EmptyRows::zero;
     job.streams = false;
     job.y_holds_row_values = false;
@@ -110,36 +132,28 @@ class HostValueRows {
     }
   }
 
-  void compute_long_row(std::int64_t r) const {
+  HostState<T> reduce_span(std::int64_t r, std::int64_t s) const {
+    load(r, 1, m_spans.begin(s), m_spans.size(s));
+    return kernels().reduce(job(r, 1), 0, 0, m_spans.size(s));
+  }
+
+  void finish_long_row(std::int64_t r, const HostState<T>& row) const {
     Job one = job(r, 1);
-    HostState<T> row;
-    const auto for_each_span = [&](const auto& f) {
-      for (std::int64_t c = 0; c < m_columns; c += span_columns)
-        f(c, std::min(span_columns, m_columns - c));
-    };
-    for_each_span([&](std::int64_t c, std::int64_t size) {
-      load(r, 1, c, size);
-      const HostState<T> span = kernels().reduce(one, 0, 0, size);
-      if (c == 0)
-        row = span;
-      else
-        kernels().merge(row, span);
-    });
-    T number;  // the result of the row, or its maximum
-    if constexpr (!Op::writes_entries) {
-      one.y = &number;
+    if constexpr (Op::writes_entries) {
       kernels().finish(one, 0, row);
-      write_result(r, number);
     } else {
-      one.max = {&number, 1};
+      T result;
+      one.y = &result;
       kernels().finish(one, 0, row);
-      for_each_span([&](std::int64_t c, std::int64_t size) {
-        load(r, 1, c, size);
-        kernels().write(one, 0, 0, size, row);
-        store(r, 1, c, size);
-      });
-      finish_values(r, number);
+      write_result(r, result);
     }
+  }
+
+  void write_span(std::int64_t r, std::int64_t s, const HostState<T>& row) const {
+    load(r, 1, m_spans.begin(s), m_spans.size(s));
+    kernels().write(job(r, 1), 0, 0, m_spans.size(s), row);
+    store(r, 1, m_spans.begin(s), m_spans.size(s));
+    if (has_nan_results(row)) finish_masked_of(r, m_spans.begin(s), m_spans.end(s));
   }
 
   /// Columns [first_column, first_column + size) of some rows, one row after the other.
@@ -190,13 +204,17 @@ class HostValueRows {
   void finish_values(std::int64_t r, T max) const {
     if (m_arguments.problem.max != nullptr) *m_arguments.max(r) = max;
     if (max < Kokkos::Experimental::infinity_v<T>) return;
-    finish_masked_on_host<Op, Source>(m_arguments, {m_arguments, r}, m_arguments.row(r).y, 0,
-                                      m_columns);
+    finish_masked_of(r, 0, m_columns);
+  }
+  void finish_masked_of(std::int64_t r, std::int64_t first, std::int64_t last) const {
+    finish_masked_on_host<Op, Source>(m_arguments, {m_arguments, r}, m_arguments.row(r).y, first,
+                                      last);
   }
 
   const ArgumentsOf<Source>& m_arguments;
   Source m_source;
   std::int64_t m_columns;
+  HostSpans m_spans;
   T* m_values;
 };
 
@@ -215,11 +233,31 @@ struct HostValuesBlocks {
   }
 };
 
+/// All threads of a team work on each row.
+template <class Exec, class Op, class Source>
+struct HostValuesInSpans {
+  using Rows = HostValueRows<Op, Source>;
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+
+  ArgumentsOf<Source> arguments;
+
+  void operator()(const Member& member) const {
+    const Rows rows(arguments);
+    compute_in_parts(member, typename Rows::LongRow(rows, member.league_rank()));
+  }
+};
+
 template <class Exec, class Op, class Source>
 void host_values(const Exec& exec, const std::string& label, const ArgumentsOf<Source>& arguments) {
-  const std::int64_t blocks =
-      std::min<std::int64_t>(arguments.problem.rows, std::max(1, exec.concurrency()));
-  launch_host_blocks(exec, label, HostValuesBlocks<Op, Source>{arguments, blocks});
+  const auto& problem = arguments.problem;
+  const std::int64_t threads = std::max(1, exec.concurrency());
+  if (share_rows(problem.rows, problem.columns, threads))
+    launch_host_teams<typename HostValueRows<Op, Source>::LongRow::State>(
+        exec, label, problem.rows, HostValuesInSpans<Exec, Op, Source>{arguments},
+        HostSpans(problem.columns).count());
+  else
+    launch_host_blocks(exec, label,
+                       HostValuesBlocks<Op, Source>{arguments, std::min(problem.rows, threads)});
 }
 
 }  // namespace KokkosSoftmax::Impl

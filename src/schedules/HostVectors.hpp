@@ -14,6 +14,7 @@
 #include <op/Softmax.hpp>
 #include <row/RowArgs.hpp>
 #include <row/Source.hpp>
+#include <schedules/HostTeams.hpp>
 #include <string>
 #include <type_traits>
 
@@ -176,11 +177,6 @@ class HostJobs {
   std::int64_t m_threads;
 };
 
-/// n * i / parts without overflow: where part i of n items begins.
-constexpr std::int64_t begin_of_part(std::int64_t n, std::int64_t i, std::int64_t parts) {
-  return n / parts * i + n % parts * i / parts;
-}
-
 /// Each thread works on a block of contiguous rows.
 template <class Op>
 struct HostRowsBlocks {
@@ -231,148 +227,196 @@ struct HostPanelsBlocks {
   }
 };
 
-/// The same for Options::reproducible: rows are copied to a buffer, so that they have the bits of
-/// contiguous rows. (A row that is alone is contiguous, whatever the layout.)
+/// Rows that lie side by side and are copied to a buffer for Options::reproducible, so that they
+/// have the bits of contiguous rows. One row, or several of at most one span in all.
 template <class Op>
-struct HostGatheredBlocks {
+class HostGatheredRows {
+ public:
   using X = typename HostJobs<Op>::X;
   using Y = typename HostJobs<Op>::Y;
   using T = typename HostJobs<Op>::T;
   using Panels = typename HostJobs<Op>::Panels;
+  using Kernels = typename HostKernelsOf<Op>::Kernels;
 
+  /// The number of rows that are copied together.
+  static std::int64_t most_rows(std::int64_t columns) {
+    return std::clamp<std::int64_t>(span_columns / columns, 1, HostPanelsBlocks<Op>::line);
+  }
+
+  HostGatheredRows(const Kernels& kernels, const Panels& job)
+      : m_kernels(kernels), m_job(job), m_spans(job.columns) {
+    static_cast<HostJob<X, Y, T>&>(m_gathered) = job;
+    m_gathered.streams = false;
+    m_gathered.buffer = host_thread_buffer<T>();
+    m_result = reinterpret_cast<Y*>(m_gathered.buffer + 2 * host_buffer_row);
+    if constexpr (std::is_same_v<X, Y>)
+      m_copy = m_result;
+    else
+      m_copy = host_thread_buffer<X, host_buffer_row>();
+    m_gathered.x = m_copy;
+    m_gathered.x_stride = job.columns;
+    m_gathered.y = Op::writes_entries ? m_result : job.y;
+    m_gathered.y_stride = Op::writes_entries ? job.columns : job.y_stride;
+    m_gathered.rows = job.rows;
+    m_gathered.columns = job.columns;
+  }
+
+  void compute() const {
+    if (m_job.columns > span_columns) return compute_in_parts(*this);
+    gather(0, m_job.columns);
+    m_kernels.rows(m_gathered);
+    scatter(0, m_job.columns);
+  }
+
+  // The spans of a row, see compute_in_parts().
+  using State = HostState<T>;
+  std::int64_t count() const { return m_spans.count(); }
+  void reduce(std::int64_t s, State& state) const {
+    gather(m_spans.begin(s), m_spans.end(s));
+    state = m_kernels.reduce(m_gathered, 0, 0, m_spans.size(s));
+  }
+  void merge(State& into, const State& from) const { m_kernels.merge(into, from); }
+  void finish(const State& row) const { m_kernels.finish(m_gathered, 0, row); }
+  void write(std::int64_t first, std::int64_t last, const State& row) const {
+    for (std::int64_t s = last - 1; Op::writes_entries && s >= first; --s) {
+      gather(m_spans.begin(s), m_spans.end(s));
+      m_kernels.write(m_gathered, 0, 0, m_spans.size(s), row);
+      scatter(m_spans.begin(s), m_spans.end(s));
+    }
+  }
+
+ private:
+  void gather(std::int64_t first, std::int64_t last) const {
+    for (std::int64_t c = first; c < last; ++c)
+      for (std::int64_t r = 0; r < m_job.rows; ++r)
+        m_copy[r * m_job.columns + c - first] = m_job.x[c * m_job.x_column_stride + r];
+  }
+  void scatter(std::int64_t first, std::int64_t last) const {
+    if constexpr (Op::writes_entries)
+      for (std::int64_t c = first; c < last; ++c)
+        for (std::int64_t r = 0; r < m_job.rows; ++r)
+          m_job.y[c * m_job.y_column_stride + r] = m_result[r * m_job.columns + c - first];
+  }
+
+  const Kernels& m_kernels;
+  Panels m_job;
+  HostSpans m_spans;
+  HostRowsJob<X, Y, T> m_gathered;
+  X* m_copy;
+  Y* m_result;
+};
+
+/// Each thread copies and computes a block of rows. (A row that is alone is contiguous, whatever
+/// the layout.)
+template <class Op>
+struct HostGatheredBlocks {
   RowArgs<typename Op::Types> arguments;
   std::int64_t blocks;
 
   void operator()(std::int64_t b) const {
     const HostJobs<Op> jobs(arguments, blocks);
+    const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
     const std::int64_t rows = arguments.problem.rows;
-    const std::int64_t most = std::clamp<std::int64_t>(span_columns / arguments.problem.columns, 1,
-                                                       HostPanelsBlocks<Op>::line);
+    const std::int64_t most = HostGatheredRows<Op>::most_rows(arguments.problem.columns);
     jobs.for_each_job(begin_of_part(rows, b, blocks), begin_of_part(rows, b + 1, blocks),
                       [&](std::int64_t first, std::int64_t count) {
                         for (std::int64_t r = 0; r < count; r += most)
-                          compute(jobs.panels(first + r, std::min(most, count - r)));
+                          HostGatheredRows<Op>(kernels,
+                                               jobs.panels(first + r, std::min(most, count - r)))
+                              .compute();
                       });
-  }
-
- private:
-  /// One row, or several of at most one span in all.
-  void compute(const Panels& job) const {
-    const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
-    HostRowsJob<X, Y, T> gathered;
-    static_cast<HostJob<X, Y, T>&>(gathered) = job;
-    gathered.streams = false;
-    gathered.buffer = host_thread_buffer<T>();
-    Y* const result = reinterpret_cast<Y*>(gathered.buffer + 2 * host_buffer_row);
-    X* copy;
-    if constexpr (std::is_same_v<X, Y>)
-      copy = result;
-    else
-      copy = host_thread_buffer<X, host_buffer_row>();
-    gathered.x = copy;
-    gathered.x_stride = job.columns;
-    gathered.y = Op::writes_entries ? result : job.y;
-    gathered.y_stride = Op::writes_entries ? job.columns : job.y_stride;
-    gathered.rows = job.rows;
-    gathered.columns = job.columns;
-    if (job.columns <= span_columns) {
-      gather(job, 0, job.columns, copy);
-      kernels.rows(gathered);
-      scatter(job, 0, job.columns, result);
-      return;
-    }
-    HostState<T> row;
-    for (std::int64_t c = 0; c < job.columns; c += span_columns) {
-      const std::int64_t size = std::min(span_columns, job.columns - c);
-      gather(job, c, size, copy);
-      const HostState<T> span = kernels.reduce(gathered, 0, 0, size);
-      if (c == 0)
-        row = span;
-      else
-        kernels.merge(row, span);
-    }
-    kernels.finish(gathered, 0, row);
-    for (std::int64_t c = 0; Op::writes_entries && c < job.columns; c += span_columns) {
-      const std::int64_t size = std::min(span_columns, job.columns - c);
-      gather(job, c, size, copy);
-      kernels.write(gathered, 0, 0, size, row);
-      scatter(job, c, size, result);
-    }
-  }
-
-  static void gather(const Panels& job, std::int64_t first, std::int64_t size, X* copy) {
-    for (std::int64_t c = 0; c < size; ++c)
-      for (std::int64_t r = 0; r < job.rows; ++r)
-        copy[r * job.columns + c] = job.x[(first + c) * job.x_column_stride + r];
-  }
-  static void scatter(const Panels& job, std::int64_t first, std::int64_t size, const Y* result) {
-    if constexpr (Op::writes_entries)
-      for (std::int64_t c = 0; c < size; ++c)
-        for (std::int64_t r = 0; r < job.rows; ++r)
-          job.y[(first + c) * job.y_column_stride + r] = result[r * job.columns + c];
   }
 };
 
-/// Memory that all threads of a team share, for `count` objects.
-template <class S, class Member>
-S* team_array(const Member& member, std::int64_t count) {
-  const auto bytes = static_cast<std::uintptr_t>(count) * sizeof(S) + alignof(S);
-  const auto p = reinterpret_cast<std::uintptr_t>(member.team_scratch(1).get_shmem(bytes));
-  return reinterpret_cast<S*>((p + alignof(S) - 1) / alignof(S) * alignof(S));
-}
-template <class S>
-std::size_t team_array_bytes(std::int64_t count) {
-  return static_cast<std::size_t>(count) * sizeof(S) + alignof(S) + 64;
-}
-
-/// The largest number of threads that work at the same time.
-template <class Member>
-std::int64_t threads_of(const Member& member) {
-  return static_cast<std::int64_t>(member.league_size()) * member.team_size();
-}
-
-/// All threads of a team work on each row. The states of its spans are merged in order, so the
-/// result doesn't depend on the number of threads.
+/// All threads of a team copy and compute each row.
 template <class Exec, class Op>
-struct HostRowInSpans {
-  using T = typename HostJobs<Op>::T;
+struct HostGatheredInSpans {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using State = HostState<T>;
 
   RowArgs<typename Op::Types> arguments;
 
-  std::int64_t spans() const { return divide_up(arguments.problem.columns, span_columns); }
-
   void operator()(const Member& member) const {
+    const HostJobs<Op> jobs(arguments, threads_of(member));
     const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
-    const auto job = HostJobs<Op>(arguments, threads_of(member)).rows(member.league_rank(), 1);
-    State* const states = team_array<State>(member, spans());
-    const std::int64_t first = begin_of_part(spans(), member.team_rank(), member.team_size());
-    const std::int64_t last = begin_of_part(spans(), member.team_rank() + 1, member.team_size());
-    const auto end_of = [&](std::int64_t s) {
-      return std::min(job.columns, (s + 1) * span_columns);
-    };
-    for (std::int64_t s = first; s < last; ++s)
-      states[s] = kernels.reduce(job, 0, s * span_columns, end_of(s));
-    member.team_barrier();
-    State row = states[0];
-    for (std::int64_t s = 1; s < spans(); ++s) kernels.merge(row, states[s]);
-    if (member.team_rank() == 0) kernels.finish(job, 0, row);
-    // Backwards: a cache still holds the last spans.
-    for (std::int64_t s = last - 1; s >= first; --s)
-      kernels.write(job, 0, s * span_columns, end_of(s), row);
-    member.team_barrier();  // the next row of this team uses the scratch memory again
+    compute_in_parts(member, HostGatheredRows<Op>(kernels, jobs.panels(member.league_rank(), 1)));
   }
 };
 
-/// All threads of a team work on each panel, each thread on a part of the columns. The number of
-/// parts doesn't depend on the number of threads, and the states are merged in order.
+/// A contiguous row in spans, see compute_in_parts().
+template <class Op>
+class HostRowSpans {
+ public:
+  using State = HostState<typename HostJobs<Op>::T>;
+  using Job = typename HostJobs<Op>::Rows;
+  using Kernels = typename HostKernelsOf<Op>::Kernels;
+
+  HostRowSpans(const Kernels& kernels, const Job& job)
+      : m_kernels(kernels), m_job(job), m_spans(job.columns) {}
+
+  std::int64_t count() const { return m_spans.count(); }
+  void reduce(std::int64_t s, State& state) const {
+    state = m_kernels.reduce(m_job, 0, m_spans.begin(s), m_spans.end(s));
+  }
+  void merge(State& into, const State& from) const { m_kernels.merge(into, from); }
+  void finish(const State& row) const { m_kernels.finish(m_job, 0, row); }
+  void write(std::int64_t first, std::int64_t last, const State& row) const {
+    for (std::int64_t s = last - 1; s >= first; --s)
+      m_kernels.write(m_job, 0, m_spans.begin(s), m_spans.end(s), row);
+  }
+
+ private:
+  const Kernels& m_kernels;
+  Job m_job;
+  HostSpans m_spans;
+};
+
+/// All threads of a team work on each row.
+template <class Exec, class Op>
+struct HostRowInSpans {
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+
+  RowArgs<typename Op::Types> arguments;
+
+  void operator()(const Member& member) const {
+    const HostJobs<Op> jobs(arguments, threads_of(member));
+    const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
+    compute_in_parts(member, HostRowSpans<Op>(kernels, jobs.rows(member.league_rank(), 1)));
+  }
+};
+
+/// The columns of a panel in parts, see compute_in_parts().
+template <class Op>
+class HostPanelParts {
+ public:
+  using State = HostPanelStates<typename HostJobs<Op>::T>;
+  using Job = typename HostJobs<Op>::Panels;
+  using Kernels = typename HostKernelsOf<Op>::Kernels;
+
+  HostPanelParts(const Kernels& kernels, const Job& job)
+      : m_kernels(kernels), m_job(job), m_parts(job.columns) {}
+
+  std::int64_t count() const { return m_parts.count(); }
+  void reduce(std::int64_t p, State& state) const {
+    m_kernels.reduce_panel(m_job, 0, m_job.rows, m_parts.begin(p), m_parts.begin(p + 1), state);
+  }
+  void merge(State& into, const State& from) const {
+    m_kernels.merge_panel(into, from, m_job.rows);
+  }
+  void finish(State& rows) const { m_kernels.finish_panel(m_job, 0, m_job.rows, rows); }
+  void write(std::int64_t first, std::int64_t last, State& rows) const {
+    m_kernels.write_panel(m_job, 0, m_job.rows, m_parts.begin(first), m_parts.begin(last), rows);
+  }
+
+ private:
+  const Kernels& m_kernels;
+  Job m_job;
+  HostColumnParts m_parts;
+};
+
+/// All threads of a team work on each panel.
 template <class Exec, class Op>
 struct HostPanelInParts {
-  using T = typename HostJobs<Op>::T;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using States = HostPanelStates<T>;
-  static constexpr int parts = 64;
 
   RowArgs<typename Op::Types> arguments;
 
@@ -381,97 +425,64 @@ struct HostPanelInParts {
   }
 
   void operator()(const Member& member) const {
-    const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
     const HostJobs<Op> jobs(arguments, threads_of(member));
+    const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
     const std::int64_t group = member.league_rank() / panels_per_group();
     const std::int64_t first_row = member.league_rank() % panels_per_group() * host_panel_rows;
     const std::int64_t rows = std::min(host_panel_rows, jobs.neighbours() - first_row);
-    const auto job = jobs.panels(group * jobs.neighbours() + first_row, rows);
-    States* const states = team_array<States>(member, parts + member.team_size());
-    const auto begin_of = [&](std::int64_t p) { return begin_of_part(job.columns, p, parts); };
-    const std::int64_t first = begin_of_part(parts, member.team_rank(), member.team_size());
-    const std::int64_t last = begin_of_part(parts, member.team_rank() + 1, member.team_size());
-    for (std::int64_t p = first; p < last; ++p)
-      kernels.reduce_panel(job, 0, rows, begin_of(p), begin_of(p + 1), states[p]);
-    member.team_barrier();
-    States& all = states[parts + member.team_rank()];
-    all = states[0];
-    for (std::int64_t p = 1; p < parts; ++p) kernels.merge_panel(all, states[p], rows);
-    if (member.team_rank() == 0) kernels.finish_panel(job, 0, rows, all);
-    kernels.write_panel(job, 0, rows, begin_of(first), begin_of(last), all);
-    member.team_barrier();  // the next panel of this team uses the scratch memory again
+    compute_in_parts(
+        member,
+        HostPanelParts<Op>(kernels, jobs.panels(group * jobs.neighbours() + first_row, rows)));
   }
 };
 
-/// Launches `kernel` with a league of teams. Each team has as many threads as it can have.
-template <class Exec, class Kernel>
-void launch_host_teams(const Exec& exec, const std::string& label, std::int64_t league,
-                       const Kernel& kernel, std::size_t scratch_bytes) {
-  Kokkos::TeamPolicy<Exec> policy(exec, static_cast<int>(league), 1);
-  policy.set_scratch_size(1, Kokkos::PerTeam(scratch_bytes));
-  const int team_size = policy.team_size_max(kernel, Kokkos::ParallelForTag());
-  policy = Kokkos::TeamPolicy<Exec>(exec, static_cast<int>(league), team_size);
-  policy.set_scratch_size(1, Kokkos::PerTeam(scratch_bytes));
-  Kokkos::parallel_for(label, policy, kernel);
-}
-
-template <class Exec, class Kernel>
-void launch_host_blocks(const Exec& exec, const std::string& label, const Kernel& kernel) {
-  Kokkos::parallel_for(
-      label, Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(exec, 0, kernel.blocks),
-      kernel);
-}
-
-/// Contiguous rows.
+/// Contiguous rows. Those of one span have the same bits in a block and in spans, and so have all
+/// longer rows.
 template <class Exec, class Op>
 void host_vector_rows(const Exec& exec, const std::string& label,
                       const RowArgs<typename Op::Types>& arguments) {
-  const std::int64_t rows = arguments.problem.rows;
+  const auto& problem = arguments.problem;
   const std::int64_t threads = exec.concurrency();
-  // Rows of one span have the same bits in a block and in spans, and so have all longer rows.
-  if (rows >= threads || arguments.problem.columns <= span_columns)
-    return launch_host_blocks(exec, label, HostRowsBlocks<Op>{arguments, std::min(rows, threads)});
-  using Kernel = HostRowInSpans<Exec, Op>;
-  const Kernel kernel{arguments};
-  launch_host_teams(exec, label, rows, kernel,
-                    team_array_bytes<typename Kernel::State>(kernel.spans()));
+  if (share_rows(problem.rows, problem.columns, threads))
+    launch_host_teams<typename HostRowSpans<Op>::State>(exec, label, problem.rows,
+                                                        HostRowInSpans<Exec, Op>{arguments},
+                                                        HostSpans(problem.columns).count());
+  else
+    launch_host_blocks(exec, label, HostRowsBlocks<Op>{arguments, std::min(problem.rows, threads)});
 }
 
-/// Whether all threads share each panel, in place of dividing the rows among them.
-/// \param groups  of rows that lie side by side
-/// \param lines   the number of cache lines of a column of all groups
-inline bool share_panels(std::int64_t groups, std::int64_t lines, std::int64_t columns,
-                         std::int64_t threads) {
-  // Fewer columns take less time than the threads of a team need to synchronize.
-  constexpr std::int64_t min_columns_to_share = 4096;
-  if (threads == 1 || columns < min_columns_to_share) return false;
-  if (lines < 2 * threads) return true;
-  // Threads with less than a page of each column read and write slowly. With fewer columns per
-  // thread, they would merge the states of the parts in a tenth of the time or more.
-  constexpr std::int64_t lines_of_page = 64;
-  constexpr std::int64_t min_columns_per_thread = 1024;
-  return groups < threads && lines < lines_of_page * threads && columns > min_columns_to_share &&
-         columns >= min_columns_per_thread * threads;
+/// Rows that lie side by side, with the bits of contiguous rows.
+template <class Exec, class Op>
+void host_gathered_rows(const Exec& exec, const std::string& label,
+                        const RowArgs<typename Op::Types>& arguments) {
+  const auto& problem = arguments.problem;
+  const std::int64_t threads = exec.concurrency();
+  if (share_rows(problem.rows, problem.columns, threads))
+    launch_host_teams<typename HostGatheredRows<Op>::State>(
+        exec, label, problem.rows, HostGatheredInSpans<Exec, Op>{arguments},
+        HostSpans(problem.columns).count());
+  else
+    launch_host_blocks(exec, label,
+                       HostGatheredBlocks<Op>{arguments, std::min(problem.rows, threads)});
 }
 
 /// Rows that lie side by side.
 template <class Exec, class Op>
 void host_vector_panels(const Exec& exec, const std::string& label,
                         const RowArgs<typename Op::Types>& arguments, bool reproducible) {
+  if (reproducible) return host_gathered_rows<Exec, Op>(exec, label, arguments);
+  const auto& problem = arguments.problem;
   const std::int64_t neighbours = HostJobs<Op>(arguments).neighbours();
-  const std::int64_t groups = arguments.problem.rows / neighbours;
+  const std::int64_t groups = problem.rows / neighbours;
   const std::int64_t threads = exec.concurrency();
   const std::int64_t lines = groups * HostPanelsBlocks<Op>::lines(neighbours);
-  if (reproducible)
-    return launch_host_blocks(
-        exec, label, HostGatheredBlocks<Op>{arguments, std::min(arguments.problem.rows, threads)});
-  if (!share_panels(groups, lines, arguments.problem.columns, threads))
+  if (!share_panels(groups, lines, problem.columns, threads))
     return launch_host_blocks(exec, label,
                               HostPanelsBlocks<Op>{arguments, std::min(lines, threads)});
-  using Kernel = HostPanelInParts<Exec, Op>;
-  const Kernel kernel{arguments};
-  launch_host_teams(exec, label, groups * kernel.panels_per_group(), kernel,
-                    team_array_bytes<typename Kernel::States>(Kernel::parts + threads));
+  const HostPanelInParts<Exec, Op> kernel{arguments};
+  launch_host_teams<typename HostPanelParts<Op>::State>(exec, label,
+                                                        groups * kernel.panels_per_group(), kernel,
+                                                        HostColumnParts(problem.columns).count());
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -20,6 +20,16 @@ std::vector<Exec> other_instances(const Exec& exec) {
   return Kokkos::Experimental::partition_space(exec, std::vector<int>{1});
 }
 
+/// Returns an instance with more threads than a call of three rows needs, whatever the number of
+/// processors, if Exec can have one.
+template <class Exec>
+Exec instance_of_many_threads() {
+#ifdef KOKKOS_ENABLE_OPENMP
+  if constexpr (std::is_same_v<Exec, Kokkos::OpenMP>) return Exec(5);
+#endif
+  return Exec{};
+}
+
 /// Returns so many instances of a GPU that the teams of all their kernels can't be resident at one
 /// time.
 template <class Exec>
