@@ -153,7 +153,7 @@ class HostGradientBlock {
     if constexpr (have_kernels<T, T>) {
       HostGradientJob<T, T> job = job_of<T>(values, values, r, 1);
       job.columns = size;
-      job.factors = {T(1), T(1), true};
+      job.factors = {T(1), T(1), true, false};
       job.streams = false;
       host_isa().kernels<T, T>().gradient.rows(job);
     } else {
