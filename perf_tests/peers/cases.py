@@ -10,6 +10,7 @@ import operations
 
 OPERATIONS = tuple(operations.OPERATIONS)
 TYPE_BYTES = {"float32": 4, "float64": 8, "bfloat16": 2, "float16": 2}
+LABEL_BYTES = 8
 
 LARGE_COLUMNS = (8, 16, 32, 64, 256, 781, 1000, 1023, 1024, 2048, 2049, 4096, 5001, 8192, 12288,
                  12671, 16384, 32768, 50257, 65536, 128257, 131072, 151936, 256000, 262144,
@@ -31,6 +32,12 @@ for _kind in ("no_inputs", *inputs.KINDS):
     _shapes = [(-(-INPUT_ELEMENTS // n), n) for n in INPUT_COLUMNS]
     SHAPES[_kind] = (1, _shapes)
     SHAPES[f"{_kind}_axis0"] = (0, [(n, m) for m, n in _shapes])
+
+# Of operations that read numbers per row. group: (axis, columns). On GPUs, x has that many elements.
+LOSS_COLUMNS = {"few_columns": (1, (10,)), "large": (1, (128, 1000, 4096, 32000, 131072)),
+                "axis0": (0, (10, 128, 1000))}
+LOSS_ELEMENTS = {columns: 2**24 if columns == 10 else 2**27
+                 for _, widths in LOSS_COLUMNS.values() for columns in widths}
 
 # On hosts, where most shapes depend on the size of x.
 HOST_COLUMNS = {"float32": (8, 16, 32, 64, 128, 256, 781, 1024, 4096, 32768, 50257, 1048576),
@@ -68,20 +75,43 @@ class Case(typing.NamedTuple):
 
     @property
     def function(self):
-        """The operation or, of a backward pass, the one whose result it reads."""
+        """The operation or, of a backward pass, that of the forward pass."""
         return operations.OPERATIONS[self.operation].function
 
     @property
+    def first(self):
+        """The name of the first array, x or y, which the rest of the script calls x."""
+        return operations.OPERATIONS[self.operation].first
+
+    @property
     def reads(self):
+        """The names of the other arrays that the operation reads."""
         return operations.OPERATIONS[self.operation].reads
 
     @property
-    def is_backward(self):
-        return self.operation in operations.BACKWARD
+    def writes(self):
+        return operations.OPERATIONS[self.operation].writes
+
+    @property
+    def writes_rows(self):
+        """Whether the results are numbers per row."""
+        return self.writes[0] in operations.PER_ROW
+
+    @property
+    def row_type(self):
+        """The type of the numbers per row that the library reads, and of losses."""
+        return "float64" if self.type == "float64" else "float32"
+
+    @property
+    def result_type(self):
+        return self.row_type if "loss" in self.writes else self.type
 
     @property
     def result_extents(self):
-        return (self.rows,) if self.operation == "logsumexp" else self.extents
+        """Several results are one array, with one row for each."""
+        if not self.writes_rows:
+            return self.extents
+        return (self.rows,) if len(self.writes) == 1 else (len(self.writes), self.rows)
 
     @property
     def read_bytes(self):
@@ -97,17 +127,40 @@ class Case(typing.NamedTuple):
     def bytes(self):
         """The bytes that must be moved: x and what is read besides it are read once, and the result is
         written once."""
-        read = int(self.read_bytes * inputs.visible_fraction(self)) + inputs.bytes_of(
-            self, TYPE_BYTES[self.type])
-        return read + math.prod(self.result_extents) * TYPE_BYTES[self.type]
+        read = int(self.read_bytes * inputs.visible_fraction(self)) + sum(map(self.bytes_of, self.reads))
+        read += inputs.bytes_of_group(self, TYPE_BYTES[self.type])
+        return read + math.prod(self.result_extents) * TYPE_BYTES[self.result_type]
+
+    def bytes_of(self, name):
+        """The bytes of an array that the operation reads."""
+        if name not in operations.PER_ROW:
+            return self.read_bytes
+        return self.rows * (LABEL_BYTES if name == "labels" else TYPE_BYTES[self.row_type])
 
 
 def of_gpus():
     return [Case(operation, type_name, group, axis, extents)
             for operation, type_name in itertools.product(OPERATIONS, TYPE_BYTES)
-            for group, (axis, shapes) in SHAPES.items()
-            if operation not in operations.BACKWARD or inputs.kind_of(group) is None
-            for extents in shapes]
+            for group, axis, extents in gpu_shapes(operation)]
+
+
+def gpu_shapes(operation):
+    """Yields (group, axis, extents)."""
+    if operation in operations.READS_PER_ROW:
+        yield from loss_shapes(lambda columns: -(-LOSS_ELEMENTS[columns] // columns))
+        return
+    for group, (axis, shapes) in SHAPES.items():
+        if not operations.OPERATIONS[operation].reads or inputs.kind_of(group) is None:
+            for extents in shapes:
+                yield group, axis, extents
+
+
+def loss_shapes(rows_of):
+    """Yields (group, axis, extents). rows_of: the number of rows by the number of columns."""
+    for group, (axis, widths) in LOSS_COLUMNS.items():
+        for columns in widths:
+            rows = rows_of(columns)
+            yield group, axis, (rows, columns) if axis == 1 else (columns, rows)
 
 
 def of_hosts(bytes_of_x):
@@ -120,6 +173,15 @@ def of_hosts(bytes_of_x):
 def host_shapes(operation, type_name, bytes_of_x):
     """Yields (group, axis, extents)."""
     elements = bytes_of_x // TYPE_BYTES[type_name]
+    if operation in operations.READS_PER_ROW:
+        yield from loss_shapes(lambda columns: max(1, elements // columns))
+    else:
+        yield from large_host_shapes(operation, type_name, elements)
+    for extents in HOST_IN_CACHE:
+        yield "in_cache", 1, extents
+
+
+def large_host_shapes(operation, type_name, elements):
     for columns in HOST_COLUMNS[type_name]:
         # The result of logsumexp counts little only with many columns: then a read is its limit.
         if columns >= 781 or operation != "logsumexp":
@@ -128,8 +190,6 @@ def host_shapes(operation, type_name, bytes_of_x):
         yield "one_row", 1, (1, HOST_ONE_ROW)
     for columns in HOST_COLUMNS_ALONG_AXIS_0:
         yield "axis0", 0, (columns, max(1, elements // columns))
-    for extents in HOST_IN_CACHE:
-        yield "in_cache", 1, extents
 
 
 def select(cases, operations, types, substring=""):

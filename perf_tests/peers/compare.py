@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Times softmax, log_softmax, logsumexp and backward passes of this library and of others, on the same memory.
+"""Times softmax, log_softmax, logsumexp, cross_entropy and backward passes of this library and of others, on the same
+memory.
 
 Needs a shared libkokkossoftmax. On a GPU it also needs PyTorch and Triton, and uses JAX and QuACK if they are
 installed. On a host (--device cpu) it needs NumPy, and uses PyTorch, oneDNN, onnxruntime (with onnx), JAX and

@@ -6,7 +6,6 @@ are arrays of NumPy. A function without a result has written y.
 import ctypes
 import functools
 
-import inputs
 import library as binding
 import peers
 from operations import OPERATIONS
@@ -22,8 +21,7 @@ class Ours:
         return self.prepare_with(case, x, y, {})
 
     def prepare_with(self, case, x, y, given):
-        call = peers.prepare_ours(self.library, binding.HOST, case, binding.of_buffer(x), binding.of_buffer(y),
-                                  inputs.arrays(given, binding.of_buffer))
+        call = peers.prepare_ours(self.library, binding.HOST, case, x, y, given, binding.of_buffer)
         if self.library.space_name(binding.HOST) in BLOCKING:
             return call
 
@@ -41,17 +39,18 @@ class Torch:
     def __init__(self, setup):
         import torch
         torch.set_num_threads(setup.threads)
-        self.from_numpy, self.functions = torch.from_numpy, peers.torch_functions(torch)
+        self.torch, self.functions = torch, peers.torch_functions(torch)
 
     def prepare(self, case, x, y):
-        """Writes into y. Else the pages of new memory would be mapped while they are written, which can
+        """Writes into y, except cross_entropy. Else the pages of new memory would be mapped while they are written, which can
         take as long as the computation."""
         return self.prepare_with(case, x, y, {})
 
     def prepare_with(self, case, x, y, given):
-        given = {name: self.from_numpy(array) for name, array in given.items()}
-        return functools.partial(self.functions[case.operation], self.from_numpy(x), dim=case.axis,
-                                 out=self.from_numpy(y), **given)
+        x, y, *others = map(self.torch.from_numpy, (x, y, *given.values()))
+        x, given = peers.torch_arguments(self.torch, case, x, dict(zip(given, others)))
+        return functools.partial(self.functions[case.operation], x, dim=case.axis, **given,
+                                 **peers.torch_outputs(case, x, y))
 
 
 class TorchCompile(peers.TorchCompile):
@@ -185,9 +184,9 @@ class Copy(Limit):
 
 
 class Read(Limit):
-    """A read of x, with one slice per thread: the limit of logsumexp."""
+    """A read of x, with one slice per thread: the limit of operations that write numbers per row."""
 
-    operations = ("logsumexp",)
+    operations = ("logsumexp", "cross_entropy")
 
     def alternatives(self, case, x, y):
         return {self.helper.read_name(number).decode():
@@ -203,7 +202,7 @@ class Exp(Limit):
     """As many exponentials as x has entries, by the functions of this library, of numbers in the first-level
     cache: the limit of the processor."""
 
-    operations = peers.FORWARD
+    operations = (*peers.FORWARD, "cross_entropy")
 
     def alternatives(self, case, x, y):
         return {"": functools.partial(self.helper.exp, case.type == "float64",

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What calls read besides x: in some groups of cases, and in backward passes. The functions for tensors need PyTorch.
+"""What calls read besides x: in some groups of cases, and in some operations. The functions for tensors need PyTorch.
 
     group = "mask_per_column_axis0"; kind_of(group) == "mask_per_column"
 """
+
+import operations
 
 KINDS = ("bias", "bias_per_column", "mask", "mask_per_column", "lengths", "causal")
 MEAN_OF_DY = 1.0  # with 0, the sum in the gradient of a long row would be too small to check
@@ -14,10 +16,9 @@ def kind_of(group):
     return kind if kind in KINDS else None
 
 
-def bytes_of(case, bytes_per_entry):
-    """The bytes that are read besides x, without those of a few entries."""
+def bytes_of_group(case, bytes_per_entry):
+    """The bytes that a group reads besides x, without those of a few entries."""
     of_entry = {"bias": bytes_per_entry, "mask": 1}.get(kind_of(case.group), 0)
-    of_entry += bytes_per_entry * len(case.reads)
     return of_entry * case.rows * case.columns
 
 
@@ -28,9 +29,12 @@ def visible_fraction(case):
 
 def make(torch, case, x, generator):
     """{name: tensor or number} of the operands, as the library takes them."""
-    if case.is_backward:
+    if case.first == "y":
         dy = torch.randn(case.extents, dtype=torch.float32, device=x.device, generator=generator)
         return {"dy": (dy + MEAN_OF_DY).to(x.dtype)}
+    if case.reads:
+        return per_row(torch, case, x, lambda count: torch.rand(
+            count, dtype=torch.float64, device=x.device, generator=generator))
     kind = kind_of(case.group)
     extents = case.extents
     if kind and kind.endswith("per_column"):
@@ -45,6 +49,22 @@ def make(torch, case, x, generator):
     if kind == "causal":
         return {"causal": case.columns // 2 - case.rows // 2}
     return {}
+
+
+def per_row(module, case, x, uniform):
+    """{name: array} of what an operation reads per row. The module is numpy or torch. uniform makes as many
+    random numbers from 0 to 1, in float64."""
+
+    def make(name):
+        if name == "labels":
+            return module.asarray(case.columns * uniform(case.rows), dtype=module.int64)
+        if name == "lse":
+            numbers = operations.log_sum_exp(module, module.moveaxis(operations.in_double(module, x), case.axis, -1))
+        else:
+            numbers = 2 * uniform(case.rows) - 1
+        return module.asarray(numbers, dtype=getattr(module, case.row_type))
+
+    return {name: make(name) for name in case.reads}
 
 
 def visible(torch, case, device, inputs):

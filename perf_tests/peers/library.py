@@ -204,34 +204,49 @@ class Library:
                           (OPERATIONS[operation], space, stream, _tensor(y), _tensor(dy), _tensor(dx),
                            c_options))
 
-    def logsumexp_backward(self, space, x, lse, dlse, dx, stream=None, *, axis=-1, scale=1.0, bias=None,
-                           mask=None, lengths=None, causal=None, causal_axis=None):
+    def logsumexp_backward(self, space, x, lse, dlse, dx, stream=None, **options):
         """Enqueues the backward pass of logsumexp from the Arrays x, lse, the output of the operation, and
-        dlse, the derivative of a loss by it, to dx. The operands are those of prepare()."""
-        _check_writable(dx=dx)
-        self._check(self._c.kokkossoftmax_logsumexp_backward(
-            space, stream, _tensor(x), _tensor(lse), _tensor(dlse), _tensor(dx),
-            self._options(axis=axis, scale=scale),
-            _operands(causal, causal_axis, bias=bias, mask=mask, lengths=lengths)))
+        dlse, the derivative of a loss by it, to dx; see prepare_logsumexp_backward()."""
+        self.prepare_logsumexp_backward(space, x, lse, dlse, dx, stream, **options)()
 
-    def cross_entropy(self, space, x, labels, loss, lse=None, stream=None, *, algorithm="automatic", **options):
-        """Enqueues the cross entropy of the Arrays x and labels, whose type is int32 or int64.
+    def prepare_logsumexp_backward(self, space, x, lse, dlse, dx, stream=None, *, axis=-1, scale=1.0,
+                                   bias=None, mask=None, lengths=None, causal=None, causal_axis=None):
+        """Returns a function without arguments that does the same, to be called often. The operands are those
+        of prepare()."""
+        _check_writable(dx=dx)
+        return self._call(self._c.kokkossoftmax_logsumexp_backward,
+                          (space, stream, _tensor(x), _tensor(lse), _tensor(dlse), _tensor(dx),
+                           self._options(axis=axis, scale=scale),
+                           _operands(causal, causal_axis, bias=bias, mask=mask, lengths=lengths)))
+
+    def cross_entropy(self, space, x, labels, loss, lse=None, stream=None, **options):
+        """Enqueues the cross entropy of the Arrays x and labels, whose type is int32 or int64; see
+        prepare_cross_entropy()."""
+        self.prepare_cross_entropy(space, x, labels, loss, lse, stream, **options)()
+
+    def prepare_cross_entropy(self, space, x, labels, loss, lse=None, stream=None, *, algorithm="automatic",
+                              **options):
+        """Returns a function without arguments that does the same, to be called often.
 
         loss, lse: the Arrays to which the loss and, if it isn't None, the log-sum-exp of each row are written.
         options: axis, scale, ignore_index, label_smoothing, reproducible.
         """
         _check_writable(loss=loss, lse=lse)
-        self._check(self._c.kokkossoftmax_cross_entropy(
-            space, stream, _tensor(x), _tensor(labels), _tensor(loss), _pointer(lse),
-            self._cross_entropy_options(algorithm=ALGORITHMS[algorithm], **options)))
+        return self._call(self._c.kokkossoftmax_cross_entropy,
+                          (space, stream, _tensor(x), _tensor(labels), _tensor(loss), _pointer(lse),
+                           self._cross_entropy_options(algorithm=ALGORITHMS[algorithm], **options)))
 
     def cross_entropy_backward(self, space, x, labels, lse, dloss, dx, stream=None, **options):
         """Enqueues the backward pass of cross_entropy() from its Arrays x, labels and lse, and dloss, the
         derivative of a function by the losses, to dx. The options are those of cross_entropy()."""
+        self.prepare_cross_entropy_backward(space, x, labels, lse, dloss, dx, stream, **options)()
+
+    def prepare_cross_entropy_backward(self, space, x, labels, lse, dloss, dx, stream=None, **options):
+        """Returns a function without arguments that does the same, to be called often."""
         _check_writable(dx=dx)
-        self._check(self._c.kokkossoftmax_cross_entropy_backward(
-            space, stream, _tensor(x), _tensor(labels), _tensor(lse), _tensor(dloss), _tensor(dx),
-            self._cross_entropy_options(**options)))
+        return self._call(self._c.kokkossoftmax_cross_entropy_backward,
+                          (space, stream, _tensor(x), _tensor(labels), _tensor(lse), _tensor(dloss),
+                           _tensor(dx), self._cross_entropy_options(**options)))
 
     def _options(self, **members):
         return self._initialized(_Options(), self._c.kokkossoftmax_options_init_sized, members)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """What measure_gpu.py and measure_host.py share: which errors are allowed, and how results are described."""
 
-# Errors allowed: relative for softmax, relative to max(1, |value|) for logarithms, relative to the sum of the absolute
-# values of the terms for gradients.
+# Errors allowed: relative for softmax, relative to max(1, |value|) for logarithms and losses, relative to the sum of
+# the absolute values of the terms for gradients.
 TOLERANCE = {"float32": 1e-4, "float64": 1e-10, "bfloat16": 2e-2,
              "float16": 2e-3}
 ONE_RUN_OF = 8  # a call that takes more than the time limit divided by this is not repeated

@@ -68,9 +68,11 @@ class Session:
     def _arrays(self, case):
         """What the case reads, y, and the memory for a copy, which is that of y."""
         x, copy, given = self._array("x", case, mean=0.0), self._array("y", case), {}
-        if case.is_backward:
+        if case.first == "y":
             x = apply_function(case.function, x, case.axis, self._array("result", case))
             given = {"dy": self._array("dy", case, mean=inputs.MEAN_OF_DY)}
+        elif case.reads:
+            given = inputs.per_row(numpy, case, x, numpy.random.default_rng(case.rows).random)
         y = copy.reshape(-1)[:math.prod(case.result_extents)].reshape(case.result_extents)
         return x, y, copy, given
 
@@ -143,24 +145,29 @@ class Bench:
         return calls
 
     def _error(self, got):
-        if got.shape != self.y.shape:
+        expected, size, shape = self._expected, self._size, self.y.shape
+        if len(self.case.writes) > 1 and got.ndim == 1:  # the first result alone
+            expected, size, shape = expected[0], size[0], shape[1:]
+        if got.shape != shape:
             raise ValueError(f"the result has the shape {got.shape}")
         if math.isnan(got.min()):  # in any row
             return math.nan
-        values = self._rows_of(got) if got.ndim == 2 else got[self._rows]
-        return float((abs(values.astype(numpy.float64) - self._expected) / self._size).max())
+        values = got[..., self._rows] if self.case.writes_rows else self._rows_of(got)
+        return float((abs(values.astype(numpy.float64) - expected) / size).max())
 
     def _rows_of(self, array):
+        if array.ndim == 1:  # a number per row
+            return array[self._rows]
         return numpy.moveaxis(array, self.case.axis, -1)[self._rows]
 
     def _compute_expected(self):
         """(results, the sizes that errors are relative to), in float64 by the definition."""
         tiny = numpy.finfo(self.case.type).tiny
         v = self._rows_of(self.x).astype(numpy.float64)
-        if self.case.is_backward:
-            dy = self._rows_of(self.given["dy"]).astype(numpy.float64)
-            dx, size = operations.gradient(numpy, self.case.operation, v, dy, -1)
-            return dx, numpy.maximum(size, tiny)
+        if self.case.reads:
+            given = {name: self._rows_of(array) for name, array in self.given.items()}
+            results, size = operations.definition(numpy, self.case.operation, v, given, -1)
+            return results, numpy.maximum(size, tiny)
         v_max = v.max(-1, keepdims=True)
         v -= v_max
         log_sum = numpy.log(numpy.exp(v).sum(-1, keepdims=True))

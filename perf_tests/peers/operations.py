@@ -1,28 +1,90 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What an operation reads and writes, and what a backward pass computes."""
+"""What an operation reads and writes, and what those that read more than one array compute."""
 
 import typing
 
-import library
+# Names of arrays with one number per row. The others have the extents of x.
+PER_ROW = ("labels", "lse", "loss", "dlse", "dloss")
 
 
 class Operation(typing.NamedTuple):
-    """function: the one of library.OPERATIONS that is computed or, by a backward pass, was computed. reads: the
-    arrays that are read besides the first one, with the extents of the first one."""
+    """function: what is computed or, by a backward pass, was computed. first: the array that is read first, x or y,
+    the result of the function. reads, writes: the other arrays."""
 
     function: str
+    first: str = "x"
     reads: tuple = ()
+    writes: tuple = ("y",)
 
 
-# The first array is x. The first array of a backward pass is y, the result of the function.
-OPERATIONS = {name: Operation(name) for name in library.OPERATIONS}
-BACKWARD = {f"{name}_backward": Operation(name, ("dy",)) for name in ("softmax", "log_softmax")}
-OPERATIONS.update(BACKWARD)
+OPERATIONS = {
+    "softmax": Operation("softmax"),
+    "log_softmax": Operation("log_softmax"),
+    "logsumexp": Operation("logsumexp", writes=("lse",)),
+    "softmax_backward": Operation("softmax", "y", ("dy",), ("dx",)),
+    "log_softmax_backward": Operation("log_softmax", "y", ("dy",), ("dx",)),
+    "logsumexp_backward": Operation("logsumexp", "x", ("lse", "dlse"), ("dx",)),
+    "cross_entropy": Operation("cross_entropy", "x", ("labels",), ("loss", "lse")),
+    "cross_entropy_backward": Operation("cross_entropy", "x", ("labels", "lse", "dloss"), ("dx",)),
+}
+READS_PER_ROW = [name for name, operation in OPERATIONS.items() if set(operation.reads) & set(PER_ROW)]
 
 
-def gradient(module, operation, y, dy, axis):
-    """dx by the definition, and for each entry the size that its error is relative to: the sum of the absolute values of
-    its terms (docs/backward.md#accuracy). The module of the arrays is numpy or torch."""
+# ---- Definitions. The module of the arrays is numpy or torch.
+
+
+def definition(module, operation, first, given, axis):
+    """What an operation that reads more than one array writes, computed in float64, and the sizes that errors are
+    relative to. given: {name: array} of what is read besides the first array."""
+    first = in_double(module, first)
+    if OPERATIONS[operation].first == "y":
+        return gradient_from_result(module, operation, first, in_double(module, given["dy"]), axis)
+    rows = module.moveaxis(first, axis, -1)
+    if operation == "cross_entropy":
+        return cross_entropy(module, rows, given["labels"])
+    derivative = given["dlse" if operation == "logsumexp_backward" else "dloss"]
+    results = gradient_from_lse(module, rows, given["lse"], derivative, given.get("labels"))
+    return tuple(module.moveaxis(result, -1, axis) for result in results)
+
+
+def in_double(module, array):
+    return module.asarray(array, dtype=module.float64)
+
+
+def gradient_from_result(module, operation, y, dy, axis):
+    """dx, and for each entry the sum of the absolute values of its terms (docs/backward.md#accuracy)."""
     p, t = (y, y * dy) if operation == "softmax_backward" else (module.exp(y), dy)
     dx = t - p * t.sum(axis, keepdims=True)
     return dx, abs(t) + p * abs(t).sum(axis, keepdims=True)
+
+
+def gradient_from_lse(module, x, lse, derivative, labels=None):
+    """dx, and for each entry the sum of the absolute values of its terms. The term of the softmax, exp(log_p), counts
+    max(1, |log_p|) times: PyTorch rounds log_p to the type of x. Rows are along the last axis."""
+    log_p = x - lse[:, None]
+    p = module.exp(log_p)
+    size = p * abs(log_p).clip(1)
+    if labels is not None:
+        of_label = index_of_labels(module, labels)
+        p[of_label] -= 1
+        size[of_label] += 1
+    return derivative[:, None] * p, abs(derivative)[:, None] * size
+
+
+def cross_entropy(module, x, labels):
+    """The losses and the log-sum-exp of the rows along the last axis, and max(1, |value|)."""
+    lse = log_sum_exp(module, x)
+    results = module.stack([lse - x[index_of_labels(module, labels)], lse])
+    return results, abs(results).clip(1)
+
+
+def log_sum_exp(module, x):
+    """Of the rows along the last axis."""
+    x_max = module.amax(x, -1, keepdims=True)
+    return (x_max + module.log(module.exp(x - x_max).sum(-1, keepdims=True)))[..., 0]
+
+
+def index_of_labels(module, labels):
+    """Of the entry of each row that its label names."""
+    device = {"device": labels.device} if module.__name__ == "torch" else {}
+    return module.arange(len(labels), **device), labels

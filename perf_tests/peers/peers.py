@@ -5,8 +5,9 @@ measure_gpu.py and triton_kernels.py need PyTorch.
 A peer has prepare(case, x, y). It returns a function without arguments that computes the case from
 x, into y or into a tensor that it returns. If prepare or that function raises an exception, the peer
 refuses the case. prepare_with(case, x, y, inputs) does the same for cases that read more than x, see
-inputs.py; a peer without it refuses them. For a backward pass, x is the result of the function, and y is for
-the gradient. A peer with `operations` is left out of cases with others.
+inputs.py; a peer without it refuses them. x stands for the first array, also if that is y, the result of the
+function, and y for the result, also if that is the gradient. Results per row are the rows of y, or a tuple; a
+peer may return the first alone. A peer with `operations` is left out of cases with others.
 """
 
 import contextlib
@@ -16,6 +17,7 @@ import typing
 
 import inputs
 import library as binding
+from operations import OPERATIONS
 
 
 class Setup(typing.NamedTuple):
@@ -34,6 +36,7 @@ class Refused(Exception):
 
 FORWARD = tuple(binding.OPERATIONS)
 ONE_ARRAY = "takes x alone"
+NO_REDUCTION, IGNORE_INDEX = 0, -100  # arguments of PyTorch's losses
 
 
 def prepare(peer, case, x, y, given):
@@ -62,9 +65,10 @@ def need_rows(case):
         raise Refused("computes along the last axis only")
 
 
-def need_backward(case):
-    if not case.is_backward:
-        raise Refused(ONE_ARRAY)
+def need_operation(case, operations):
+    """For peers that read more than x only if the operation does."""
+    if case.operation not in operations or not case.reads:
+        raise Refused(f"has no {case.operation}" if case.reads else ONE_ARRAY)
 
 
 class Copy:
@@ -103,16 +107,22 @@ class Ours:
 
     def prepare_with(self, case, x, y, given):
         stream = self.torch.cuda.current_stream().cuda_stream
-        return prepare_ours(self.library, binding.DEVICE, case, binding.of_tensor(x), binding.of_tensor(y),
-                            inputs.arrays(given, binding.of_tensor), stream)
+        return prepare_ours(self.library, binding.DEVICE, case, x, y, given, binding.of_tensor, stream)
 
 
-def prepare_ours(library, space, case, x, y, given, stream=None):
-    """The function of the library, with Arrays of library.py."""
-    if case.is_backward:
-        return library.prepare_backward(case.function, space, x, given["dy"], y, stream, axis=case.axis)
-    options = {"empty_rows": "zero", **given} if given else {}
-    return library.prepare(case.operation, space, x, y, stream, axis=case.axis, **options)
+def prepare_ours(library, space, case, x, y, given, array_of, stream=None):
+    """The function of the library. array_of makes an Array of library.py."""
+    results = map(array_of, y) if len(case.writes) > 1 else [array_of(y)]
+    x, given = array_of(x), inputs.arrays(given, array_of)
+    options = {"stream": stream, "axis": case.axis}
+    if case.first == "y":
+        return library.prepare_backward(case.function, space, x, given["dy"], *results, **options)
+    if case.reads:
+        prepare_operation = getattr(library, f"prepare_{case.operation}")
+        return prepare_operation(space, x, *(given[name] for name in case.reads), *results, **options)
+    if given:
+        options.update(empty_rows="zero", **given)
+    return library.prepare(case.operation, space, x, *results, **options)
 
 
 class TorchEager:
@@ -124,8 +134,9 @@ class TorchEager:
 
     def prepare_with(self, case, x, y, given):
         function = functools.partial(self.functions[case.operation], dim=case.axis)
-        if case.is_backward:
-            return functools.partial(function, x, **given, out=y)
+        if case.reads:
+            x, given = torch_arguments(self.torch, case, x, given)
+            return functools.partial(function, x, **given, **torch_outputs(case, x, y))
         is_visible = inputs.visible(self.torch, case, x.device, given)
         return lambda: function(inputs.values(x, given.get("bias"), is_visible))
 
@@ -141,8 +152,9 @@ class TorchCompile:
 
     def prepare_with(self, case, x, y, given):
         function, axis = self.functions[case.operation], case.axis
-        if case.is_backward:
-            return functools.partial(self.compiled(lambda t, dy: function(t, dy, dim=axis)), x, given["dy"])
+        if case.reads:
+            x, given = torch_arguments(self.torch, case, x, given)
+            return functools.partial(self.compiled(lambda t, **others: function(t, dim=axis, **others)), x, **given)
         compiled = self.compiled(lambda t, bias, seen: function(inputs.values(t, bias, seen), dim=axis))
         return functools.partial(compiled, x, given.get("bias"),
                                  inputs.visible(self.torch, case, x.device, given))
@@ -157,7 +169,24 @@ def torch_functions(torch):
     return {"softmax": torch.softmax, "log_softmax": torch.log_softmax,
             "logsumexp": torch.logsumexp,
             "softmax_backward": torch_backward(torch, "_softmax_backward_data", "grad_input"),
-            "log_softmax_backward": torch_backward(torch, "_log_softmax_backward_data", "out")}
+            "log_softmax_backward": torch_backward(torch, "_log_softmax_backward_data", "out"),
+            "logsumexp_backward": torch_logsumexp_backward(torch),
+            "cross_entropy": torch_cross_entropy(torch),
+            "cross_entropy_backward": torch_cross_entropy_backward(torch)}
+
+
+def torch_arguments(torch, case, x, given):
+    """(first array, the others) of the function of an operation, made before it is timed."""
+    if case.operation != "cross_entropy_backward":
+        return x, given
+    # The forward pass of autograd keeps log_softmax and, for means, the weight. The derivatives have the type of x.
+    return torch.log_softmax(x, case.axis), {"labels": given["labels"], "dloss": given["dloss"].to(x.dtype),
+                                             "total_weight": x.new_zeros(())}
+
+
+def torch_outputs(case, x, y):
+    """The memory that functions with `out` write."""
+    return {"out": y, "dlog_y": x.new_empty(x.shape)} if case.operation == "cross_entropy_backward" else {"out": y}
 
 
 def torch_backward(torch, name, name_of_out):
@@ -172,21 +201,77 @@ def torch_backward(torch, name, name_of_out):
     return backward
 
 
+def torch_logsumexp_backward(torch):
+    """The formula that autograd computes."""
+
+    def backward(x, lse, dlse, dim, out=None):
+        lse, dlse = lse.unsqueeze(dim), dlse.unsqueeze(dim)
+        if out is None:
+            return (dlse * torch.exp(x - lse)).to(x.dtype)
+        torch.sub(x, lse, out=out)
+        torch.exp(out, out=out)
+        return torch.mul(out, dlse, out=out)
+
+    return backward
+
+
+# PyTorch has the classes along dimension 1: a matrix with rows along axis 0 is one image, whose pixels are the rows.
+
+
+def classes_second(matrix, dim):
+    return matrix if dim == 1 else matrix[None, :, None, :]
+
+
+def per_pixel(numbers, dim):
+    return numbers if dim == 1 else numbers[None, None, :]
+
+
+def torch_cross_entropy(torch):
+    """It has no `out`."""
+
+    def forward(x, labels, dim, out=None):
+        losses = torch.nn.functional.cross_entropy(classes_second(x, dim), per_pixel(labels, dim), reduction="none")
+        return losses.reshape(-1)
+
+    return forward
+
+
+def torch_cross_entropy_backward(torch):
+    """The operators that autograd calls, from log_y = log_softmax(x)."""
+    of_log_softmax = torch_backward(torch, "_log_softmax_backward_data", "out")
+
+    def backward(log_y, labels, dloss, total_weight, dim, dlog_y=None, out=None):
+        operator = torch.ops.aten.nll_loss_backward if dim == 1 else torch.ops.aten.nll_loss2d_backward
+        arguments = (per_pixel(dloss, dim), classes_second(log_y, dim), per_pixel(labels, dim), None, NO_REDUCTION,
+                     IGNORE_INDEX, total_weight)
+        if out is None:
+            return of_log_softmax(log_y, operator(*arguments).reshape(log_y.shape), dim)
+        operator.grad_input(*arguments, grad_input=classes_second(dlog_y, dim))
+        return of_log_softmax(log_y, dlog_y, dim, out)
+
+    return backward
+
+
 class Triton:
     MAX_COLUMNS = 131072  # wider blocks compile for minutes, and their code has too few registers
 
     def __init__(self, setup):
         import triton_kernels
-        self.rows, self.backward = triton_kernels.rows, triton_kernels.backward
+        self.kernels = triton_kernels
 
     def prepare(self, case, x, y):
         self.need_short_rows(case)
-        return functools.partial(self.rows, binding.OPERATIONS[case.operation], x, y)
+        return functools.partial(self.kernels.rows, binding.OPERATIONS[case.operation], x, y)
 
     def prepare_with(self, case, x, y, given):
-        need_backward(case)
+        need_operation(case, OPERATIONS)
         self.need_short_rows(case)
-        return functools.partial(self.backward, case.function == "log_softmax", x, given["dy"], y)
+        if case.first == "y":
+            return functools.partial(self.kernels.backward, case.function == "log_softmax", x, given["dy"], y)
+        if case.writes_rows:
+            return functools.partial(self.kernels.cross_entropy, x, given["labels"], *y)
+        derivative = given[case.reads[-1]]
+        return functools.partial(self.kernels.gradient_from_lse, x, given.get("labels"), given["lse"], derivative, y)
 
     def need_short_rows(self, case):
         need_rows(case)
@@ -241,23 +326,27 @@ class JaxResult:
 
 
 class Quack:
+    """Its losses are imported in their cases alone, because not every version has them."""
+
     def __init__(self, setup):
         from quack.softmax import softmax, softmax_bwd
         self.softmax, self.softmax_backward = softmax, softmax_bwd
 
     def prepare(self, case, x, y):
-        self.need_softmax(case)
+        need_rows(case)
+        if case.operation != "softmax":
+            raise Refused(f"has no {case.operation}")
         return functools.partial(self.softmax, x)
 
     def prepare_with(self, case, x, y, given):
-        need_backward(case)
-        self.need_softmax(case)
-        return functools.partial(self.softmax_backward, given["dy"], x)
-
-    def need_softmax(self, case):
+        need_operation(case, ("softmax_backward", "cross_entropy", "cross_entropy_backward"))
         need_rows(case)
-        if case.function != "softmax":
-            raise Refused(f"has no {case.operation}")
+        if case.operation == "softmax_backward":
+            return functools.partial(self.softmax_backward, given["dy"], x)
+        from quack.cross_entropy import cross_entropy_bwd, cross_entropy_fwd
+        if case.operation == "cross_entropy":
+            return functools.partial(cross_entropy_fwd, x, given["labels"], return_lse=True)
+        return functools.partial(cross_entropy_bwd, x, given["labels"], given["dloss"], given["lse"])
 
 
 OURS = "kokkos-softmax"

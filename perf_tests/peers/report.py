@@ -29,8 +29,8 @@ STYLES = {  # in the order of the columns
 
 
 def limit_of(results, case):
-    """What the case is compared with: a read of x if there is one, which is the limit of logsumexp on a
-    host, else a copy of x."""
+    """What the case is compared with: a read of x if there is one, which is the limit of logsumexp and cross_entropy
+    on a host, else a copy of x."""
     read = results.get(case, "read")
     return read if read is not None and read.is_timed else results.get(case, "copy")
 
@@ -164,16 +164,16 @@ def notes(results):
 
 GPU_TEXT = """\
 Ratios are the rate of the bytes that must move (what is read once, the result once) to that of a copy of x: 1 is the
-limit if the data don't fit a cache. Backward passes read y, which counts as x, and dy: they move 1.5 times the bytes
-of the copy. An asterisk: timed once. jax: with the latency of a call that waits."""
+limit if the data don't fit a cache. softmax_backward and log_softmax_backward read y, which counts as x, and dy: they
+move 1.5 times the bytes of the copy. An asterisk: timed once. jax: with the latency of a call that waits."""
 HOST_TEXT = """\
 Ratios are the rate of the bytes that must move (what is read once, the result once) to that of the best copy of x, for
-logsumexp to that of the best read of x. Backward passes read y, which counts as x, and dy: they move 1.5 times the
-bytes of the copy. The ratios and the times are medians of runs in which all take turns; "times
-the best peer" is the time of the best peer divided by ours. "of the roof": the larger of the limit's time and of the
-time of as many of the library's own exponentials in the first-level cache, divided by ours. An asterisk: timed once. ~: the median is above
-1.2 times the fastest run. jax and scipy return new arrays, the others write into the same one. scipy has one
-thread."""
+logsumexp and cross_entropy to that of the best read of x. softmax_backward and log_softmax_backward read y, which
+counts as x, and dy: they move 1.5 times the bytes of the copy. The ratios and the times are medians of runs in which
+all take turns; "times the best peer" is the time of the best peer divided by ours. "of the roof": the larger of the
+limit's time and of the time of as many of the library's own exponentials in the first-level cache, divided by ours. An
+asterisk: timed once. ~: the median is above 1.2 times the fastest run. jax and scipy return new arrays, as torch's
+cross_entropy, the others write into the same one. scipy has one thread."""
 
 
 def tables(results):

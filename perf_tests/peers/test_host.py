@@ -5,6 +5,7 @@ test_host.py HELPER. HELPER is libkokkossoftmax_host_peers.so."""
 import argparse
 import contextlib
 import ctypes
+import itertools
 import math
 import os
 import pathlib
@@ -16,7 +17,6 @@ import cases
 import compare
 import host_machine
 import host_peers
-import operations
 import peers
 from results import Result, Results
 
@@ -25,6 +25,10 @@ try:
     import numpy
 except ImportError:
     numpy = None
+try:
+    import torch
+except ImportError:
+    torch = None
 
 SETUP = peers.Setup(None, "cpu", helper=sys.argv.pop(1))
 HELPER = host_peers.Helper(SETUP.helper)
@@ -171,30 +175,63 @@ class CFunctions(unittest.TestCase):
 
 
 class Definition:
-    """A peer that computes by the definition. Its results are multiplied by `factor`."""
+    """A peer that computes by the definition, independently of operations.py. Its results are multiplied by
+    `factor`."""
 
     def __init__(self, factor=1.0, into_y=True):
         self.factor, self.into_y, self.calls = factor, into_y, 0
 
     def prepare(self, case, x, y):
-        return self.prepare_with(case, x, y, {"dy": x})
+        return self.prepare_with(case, x, y, {})
 
     def prepare_with(self, case, x, y, given):
         def call():
             self.calls += 1
-            v, dy = x.astype(numpy.float64), given["dy"].astype(numpy.float64)
-            total = numpy.log(numpy.exp(v).sum(case.axis, keepdims=True))
-            got = {"softmax": lambda: numpy.exp(v - total), "log_softmax": lambda: v - total,
-                   "logsumexp": lambda: total.squeeze(case.axis),
-                   "softmax_backward": lambda: v * (dy - (v * dy).sum(case.axis, keepdims=True)),
-                   "log_softmax_backward": lambda: dy - numpy.exp(v) * dy.sum(case.axis, keepdims=True)
-                   }[case.operation]()
-            got = (self.factor * got).astype(case.type)
+            got = (self.factor * self.compute(case, x.astype(numpy.float64), given)).astype(case.type)
             if not self.into_y:
                 return got
             y[...] = got
             return None
         return call
+
+    def compute(self, case, v, given):
+        total = numpy.log(numpy.exp(v).sum(case.axis, keepdims=True))
+        if case.first == "y":
+            dy = given["dy"].astype(numpy.float64)
+            p, t = (v, v * dy) if case.function == "softmax" else (numpy.exp(v), dy)
+            return t - p * t.sum(case.axis, keepdims=True)
+        if case.operation in ("softmax", "log_softmax"):
+            return numpy.exp(v - total) if case.operation == "softmax" else v - total
+        if case.operation == "logsumexp":
+            return total.squeeze(case.axis)
+        if case.operation == "cross_entropy":
+            of_label = (v * self.is_label(case, given)).sum(case.axis)
+            return numpy.stack([total.squeeze(case.axis) - of_label, total.squeeze(case.axis)])
+        target = 0 if case.function == "logsumexp" else self.is_label(case, given)
+        return numpy.expand_dims(given[case.reads[-1]], case.axis) * (numpy.exp(v - total) - target)
+
+    def is_label(self, case, given):
+        """1 for the entries of labels, and 0 for the others."""
+        columns = numpy.expand_dims(numpy.arange(case.columns), 1 - case.axis)
+        return (columns == numpy.expand_dims(given["labels"], case.axis)).astype(numpy.float64)
+
+
+class WithoutLabels(Definition):
+    def is_label(self, case, given):
+        return 0
+
+
+class WithoutDerivative(Definition):
+    """Computes as if the derivatives of the loss were 1."""
+
+    def prepare_with(self, case, x, y, given):
+        ones = {case.reads[-1]: numpy.ones(case.rows, case.type)}
+        return super().prepare_with(case, x, y, {**given, **ones})
+
+
+class LossAlone(Definition):
+    def compute(self, case, v, given):
+        return super().compute(case, v, given)[0]
 
 
 class Incomplete(Definition):
@@ -253,11 +290,31 @@ class Measure(unittest.TestCase):
         for wrong in (Definition(1.01), Incomplete()):
             for operation in cases.OPERATIONS:
                 results, _ = self.measure(self.case(operation), {"wrong": wrong})
-                self.assertEqual(results["wrong"]["status"], "failed")
+                self.assertEqual(results["wrong"]["status"], "failed", operation)
                 self.assertIn("wrong by", results["wrong"]["message"])
 
+    def test_labels_and_derivatives_are_checked(self):
+        wrong = {"cross_entropy": [WithoutLabels()], "logsumexp_backward": [WithoutDerivative()],
+                 "cross_entropy_backward": [WithoutLabels(), WithoutDerivative()]}
+        for operation, axis, extents in itertools.product(wrong, (0, 1), ((20, 30), (1000, 1000))):
+            for peer in wrong[operation]:
+                results, _ = self.measure(self.case(operation, axis, extents=extents), {"wrong": peer})
+                self.assertIn("wrong by", results["wrong"]["message"])
+
+    def test_the_loss_can_be_returned_alone(self):
+        for factor, status in ((1.0, "ok"), (1.01, "failed")):
+            results, _ = self.measure(self.case("cross_entropy"), {"a": LossAlone(factor, into_y=False)})
+            self.assertEqual(results["a"]["status"], status, results)
+
+    @unittest.skipIf(torch is None, "there is no PyTorch")
+    def test_torch(self):
+        loaded = {"torch": host_peers.Torch(SETUP)}
+        for operation, type_name, axis in itertools.product(cases.OPERATIONS, ("float32", "float64"), (0, 1)):
+            results, _ = self.measure(self.case(operation, axis, type_name), loaded)
+            self.assertEqual(results["torch"]["status"], "ok", (operation, results))
+
     def test_sums_of_gradients_are_checked(self):
-        for operation in operations.BACKWARD:
+        for operation in ("softmax_backward", "log_softmax_backward"):
             for axis, extents in ((1, (2, 2**17)), (0, (2**17, 2))):
                 results, _ = self.measure(self.case(operation, axis, extents=extents),
                                           {"wrong": WithoutSum(), "right": Definition()})

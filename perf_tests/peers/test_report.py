@@ -16,6 +16,7 @@ import unittest.mock
 import cases
 import host_peers
 import inputs
+import operations
 import peers
 import report
 from results import Result, Results
@@ -164,15 +165,42 @@ class Cases(unittest.TestCase):
         copy, ours = (Result(case, peer, "ok", seconds) for peer, seconds in (("copy", 2.0), ("kokkos-softmax", 4.0)))
         self.assertEqual(report.ratio_to_limit(ours, copy), 0.75)  # 3 arrays in twice the time of 2
 
-    def test_backward_passes_have_the_shapes_of_functions_without_inputs(self):
+    def test_numbers_per_row_count(self):
+        """4 rows of 8 columns, with 8 bytes for each label."""
+        for type_name, x, number in (("float32", 128, 4), ("float64", 256, 8), ("bfloat16", 64, 4)):
+            def bytes_of(operation):
+                return cases.Case(operation, type_name, "large", 1, (4, 8)).bytes
+
+            self.assertEqual(bytes_of("logsumexp_backward"), 2 * x + 4 * 2 * number)
+            self.assertEqual(bytes_of("cross_entropy"), x + 4 * 8 + 4 * 2 * number)
+            self.assertEqual(bytes_of("cross_entropy_backward"), 2 * x + 4 * 8 + 4 * 2 * number)
+
+    def test_results(self):
+        for operation, extents in (("softmax", (4, 8)), ("logsumexp", (4,)), ("logsumexp_backward", (4, 8)),
+                                   ("cross_entropy", (2, 4)), ("cross_entropy_backward", (4, 8))):
+            case = cases.Case(operation, "bfloat16", "large", 1, (4, 8))
+            self.assertEqual(case.result_extents, extents)
+            self.assertEqual(case.result_type, "float32" if operation == "cross_entropy" else "bfloat16")
+
+    def test_operations_that_read_one_size_of_arrays_have_the_shapes_of_functions_without_inputs(self):
         def shapes(operation):
             return [case[1:] for case in cases.of_gpus()
                     if case.operation == operation and inputs.kind_of(case.group) is None]
 
-        for operation in cases.OPERATIONS:
+        for operation in set(cases.OPERATIONS) - set(operations.READS_PER_ROW):
             self.assertEqual(shapes(operation), shapes("softmax"))
-        backward = [case for case in cases.of_gpus() if case.is_backward]
-        self.assertEqual({inputs.kind_of(case.group) for case in backward}, {None})
+        self.assertEqual({inputs.kind_of(case.group) for case in cases.of_gpus() if case.reads}, {None})
+
+    def test_shapes_of_losses(self):
+        for every in (cases.of_gpus(), cases.of_hosts(2**28)):
+            losses = [case for case in every if (case.operation, case.type) == ("cross_entropy", "float32")
+                      and case.group != "in_cache"]
+            self.assertEqual([case.columns for case in losses], [10, 128, 1000, 4096, 32000, 131072, 10, 128, 1000])
+            self.assertEqual([case.axis for case in losses], [1] * 6 + [0] * 3)
+        for case in cases.of_gpus():
+            if case.operation in operations.READS_PER_ROW:
+                elements = 2**24 if case.columns == 10 else 2**27
+                self.assertTrue(elements <= case.rows * case.columns < elements + case.columns)
 
     def test_names_are_unique(self):
         for every in (cases.of_gpus(), cases.of_hosts(2**28), cases.of_hosts(1)):
@@ -204,14 +232,15 @@ class FakeTorch(types.ModuleType):
         self.calls = []
         for name in ("softmax", "log_softmax", "logsumexp", "sum", "set_num_threads"):
             setattr(self, name, self._function(name))
-        backward = {f"_{name}_backward_data": types.SimpleNamespace(out=self._function(f"{name}_backward"))
-                    for name in ("softmax", "log_softmax")}
-        self.ops = types.SimpleNamespace(aten=types.SimpleNamespace(**backward))
+        operators = {f"_{name}_backward_data": types.SimpleNamespace(out=self._function(f"{name}_backward"))
+                     for name in ("softmax", "log_softmax")}
+        self.nn = types.SimpleNamespace(functional=types.SimpleNamespace(cross_entropy=self._function("cross_entropy")))
+        self.ops = types.SimpleNamespace(aten=types.SimpleNamespace(**operators))
 
     def _function(self, name):
         def function(*arguments, **options):
             self.calls.append((name, *arguments, options))
-            return options.get("out", options.get("grad_input", "a new tensor"))
+            return options.get("out", options.get("grad_input", FakeTensor("a new tensor")))
         return function
 
     def from_numpy(self, array):
@@ -221,15 +250,18 @@ class FakeTorch(types.ModuleType):
 class FakeTensor(str):
     dtype = "its type"
 
+    def reshape(self, extents):
+        return self
+
 
 class Peers(unittest.TestCase):
     GIVEN = {"dy": "dy"}  # what backward passes read besides x
     NAMES_OF_OUT = {"softmax_backward": "grad_input", "log_softmax_backward": "out"}
 
-    def call_of(self, name, operation, given):
+    def call_of(self, name, operation, given, group="axis0"):
         """What a call of a prepared peer on a GPU calls, and its result."""
         torch = FakeTorch()
-        case = cases.select(cases.of_gpus(), [operation], ["float32"], "axis0")[0]
+        case = cases.select(cases.of_gpus(), [operation], ["float32"], group)[0]
         call = peers.prepare(peers.PEERS[name](peers.Setup(None, torch=torch)), case, FakeTensor("x"), "y", given)
         result = call()
         self.assertEqual(len(torch.calls), 1)
@@ -245,6 +277,19 @@ class Peers(unittest.TestCase):
         for operation, out in self.NAMES_OF_OUT.items():
             self.assertEqual(self.call_of("torch", operation, self.GIVEN),
                              ((operation, "dy", "x", 0, "its type", {out: "y"}), "y"))
+
+    def test_torch_on_a_gpu_computes_each_loss(self):
+        self.assertEqual(self.call_of("torch", "cross_entropy", {"labels": "labels"}, "large"),
+                         (("cross_entropy", "x", "labels", {"reduction": "none"}), "a new tensor"))
+
+    def test_the_library_gets_arrays_in_its_order(self):
+        library, case = unittest.mock.Mock(), cases.Case("cross_entropy_backward", "float32", "large", 1, (4, 8))
+        given = {name: name for name in ("dloss", "lse", "labels")}
+        peers.prepare_ours(library, 0, case, "x", "dx", given, str.upper)
+        library.prepare_cross_entropy_backward.assert_called_with(
+            0, "X", "LABELS", "LSE", "DLOSS", "DX", stream=None, axis=1)
+        peers.prepare_ours(library, 0, case._replace(operation="cross_entropy"), "x", ("loss", "lse"), given, str.upper)
+        library.prepare_cross_entropy.assert_called_with(0, "X", "LABELS", "LOSS", "LSE", stream=None, axis=1)
 
     def calls_on_a_host(self, operation, given):
         """What a call of PyTorch on a host calls, and its result."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A copy, and softmax and its backward pass as they are usually written in Triton: one program holds a row in
-its registers."""
+"""A copy, and softmax, the cross entropy and their backward passes as they are usually written in Triton: one program
+holds a row in its registers."""
 
 import triton
 import triton.language as tl
@@ -44,6 +44,32 @@ def backward_kernel(y, dy, dx, columns, IS_LOG: tl.constexpr, BLOCK: tl.constexp
 
 
 @triton.jit
+def cross_entropy_kernel(x, labels, loss, lse, columns, BLOCK: tl.constexpr, IN_DOUBLE: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    column = tl.arange(0, BLOCK)
+    v = tl.load(x + row * columns + column, mask=column < columns, other=-float("inf"))
+    v = v.to(tl.float64 if IN_DOUBLE else tl.float32)
+    of_label = tl.load(x + row * columns + tl.load(labels + row)).to(tl.float64 if IN_DOUBLE else tl.float32)
+    v_max = tl.max(v, axis=0)
+    log_total = tl.log(tl.sum(tl.exp(v - v_max), axis=0))
+    tl.store(loss + row, (v_max - of_label) + log_total)
+    tl.store(lse + row, v_max + log_total)
+
+
+@triton.jit
+def gradient_from_lse_kernel(x, labels, lse, derivative, dx, columns, HAS_LABELS: tl.constexpr, BLOCK: tl.constexpr,
+                             IN_DOUBLE: tl.constexpr):
+    row = tl.program_id(0).to(tl.int64)
+    column = tl.arange(0, BLOCK)
+    inside = column < columns
+    v = tl.load(x + row * columns + column, mask=inside, other=-float("inf"))
+    p = tl.exp(v.to(tl.float64 if IN_DOUBLE else tl.float32) - tl.load(lse + row))
+    if HAS_LABELS:
+        p = tl.where(column == tl.load(labels + row), p - 1, p)
+    tl.store(dx + row * columns + column, p * tl.load(derivative + row), mask=inside)
+
+
+@triton.jit
 def copy_kernel(x, y, bulk, count, BLOCK: tl.constexpr):
     """bulk: count rounded down to a multiple of 16, so that Triton copies 16 bytes at a time."""
     i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
@@ -65,6 +91,20 @@ def backward(is_log, y, dy, dx):
     block, warps = block_and_warps(y)
     backward_kernel[(y.shape[0],)](y, dy, dx, y.shape[1], is_log, block, y.element_size() == 8,
                                    num_warps=warps)
+
+
+def cross_entropy(x, labels, loss, lse):
+    """Launches the cross entropy of each row of a contiguous matrix."""
+    block, warps = block_and_warps(x)
+    cross_entropy_kernel[(x.shape[0],)](x, labels, loss, lse, x.shape[1], block, x.element_size() == 8,
+                                        num_warps=warps)
+
+
+def gradient_from_lse(x, labels, lse, derivative, dx):
+    """Launches the backward pass of the cross entropy or, if labels is None, of logsumexp."""
+    block, warps = block_and_warps(x)
+    gradient_from_lse_kernel[(x.shape[0],)](x, labels, lse, derivative, dx, x.shape[1], labels is not None, block,
+                                            x.element_size() == 8, num_warps=warps)
 
 
 def block_and_warps(x):
