@@ -25,9 +25,10 @@ function(_kokkossoftmax_add_docs)
   # All public headers and all pages. Their order is that of the groups and pages; those that are not named here come
   # last.
   set(headers KokkosSoftmax.hpp KokkosSoftmax_Softmax.hpp KokkosSoftmax_LogSumExp.hpp KokkosSoftmax_Backward.hpp
-    KokkosSoftmax_Plan.hpp KokkosSoftmax_BackwardPlan.hpp KokkosSoftmax_Options.hpp KokkosSoftmax_LogSumExpState.hpp)
-  set(pages README.md docs/install.md docs/semantics.md docs/backward.md docs/porting.md docs/c_interface.md examples/README.md
-    docs/online.md docs/algorithms.md docs/split.md docs/graphs.md docs/performance.md docs/tuning.md
+    KokkosSoftmax_CrossEntropy.hpp KokkosSoftmax_Plan.hpp KokkosSoftmax_BackwardPlan.hpp KokkosSoftmax_Options.hpp
+    KokkosSoftmax_LogSumExpState.hpp)
+  set(pages README.md docs/install.md docs/semantics.md docs/backward.md docs/cross_entropy.md docs/porting.md docs/c_interface.md
+    examples/README.md docs/online.md docs/algorithms.md docs/split.md docs/graphs.md docs/performance.md docs/tuning.md
     docs/tools.md)
   list(TRANSFORM headers PREPEND "${PROJECT_SOURCE_DIR}/include/")
   list(TRANSFORM pages PREPEND "${PROJECT_SOURCE_DIR}/")

@@ -140,8 +140,8 @@ requires(!Kokkos::is_view_v<Exec>) void cross_entropy(const Exec& exec, const X&
       std::optional(Impl::output_array<RowValue>(lse)), Impl::options_of(options));
 }
 
-/// Computes the same on the default instance of the execution space of loss. (The first argument
-/// must be a View, so that a call with an instance and without lse is none of this function.)
+/// Computes the same on the default instance of the execution space of loss. The first argument
+/// must be a View: otherwise a call with an instance and without lse could be this one.
 ///
 /// \param x        as for cross_entropy with an instance
 /// \param labels   as for cross_entropy with an instance

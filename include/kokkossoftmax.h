@@ -345,9 +345,8 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_backward(int operation, int space, void* 
 ///                   same strides). It must not overlap x in any other way, nor lse or dlse
 /// \param options    as for kokkossoftmax_apply(), with the axis and the scale of the operation;
 ///                   `algorithm` must be AUTOMATIC; `empty_rows` has no effect
-/// \param operands   NULL, or the bias, mask, lengths and causal limit of the operation. lse and
-/// max
-///                   in it must be NULL
+/// \param operands   NULL, or the bias, mask, lengths and causal limit of the operation. Its lse
+///                   and max must be NULL
 /// \return kokkossoftmax_status. If it is not 0, nothing was enqueued. After KOKKOSSOFTMAX_FAILURE,
 ///         however, the data of dx are undefined
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_logsumexp_backward(
@@ -361,18 +360,16 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_logsumexp_backward(
 ///   lse_i  = log(sum_k exp(v_ik))                                      with v = scale * x
 ///   loss_i = lse_i - (1 - e) * v_il - e / n * sum_k v_ik
 /// \endcode
-/// The loss is 0 for an ignored label, and NaN for a label that is neither ignored nor from 0 to n
-/// -
-/// 1. Special values are described in docs/cross_entropy.md. The call does not fence: loss and lse
-/// are complete when the work on `stream` is done.
+/// The loss is 0 for an ignored label, and NaN for another label that is not a column. Special
+/// values are described in docs/cross_entropy.md. The call does not fence: loss and lse are
+/// complete when the work on `stream` is done.
 ///
 /// \param space      kokkossoftmax_space; all data must be in memory that it can access
 /// \param stream     as for kokkossoftmax_apply()
 /// \param x          the input, of rank 1 to KOKKOSSOFTMAX_MAX_RANK and of type FLOAT, DOUBLE, HALF
 ///                   or BFLOAT16
-/// \param labels     the label of each row, with the extents of x without the axis, of type INT32
-/// or
-///                   INT64
+/// \param labels     the label of each row, a column from 0 on, with the extents of x without the
+///                   axis, of type INT32 or INT64
 /// \param loss       the result, with the extents of labels, of type DOUBLE if x is DOUBLE,
 ///                   otherwise FLOAT. It must not overlap x or labels
 /// \param lse        gets the log-sum-exp of each row, which the backward pass needs, with the
