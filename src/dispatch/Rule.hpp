@@ -129,7 +129,8 @@ class Rule {
   /// Whether strided rows are so short that a lane has little to do per row, and a lane can't load
   /// several rows at one time.
   bool lane_holds_row() const {
-    constexpr int longest = 8;  // of the shapes of `subgroup` with one lane per row
+    // of the shapes of `subgroup` with one lane per row
+    constexpr int longest = has_labels<Source> ? 24 : 8;
     if (m_context.problem().columns > longest) return false;
     const int in_chunks = first_of(Algorithm::column, Regime::many_rows);
     return in_chunks == none || list[in_chunks].schedule.access != AccessMode::vectors_across_rows;

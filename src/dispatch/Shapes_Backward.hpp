@@ -50,7 +50,7 @@ struct BackwardShapes : NoShapes {
       ShapeList<Guarded<32, some / 2, 16>, Peeled<32, some / 2, 16>, Scalar<32, some / 2, 16>>;
   using SplitOnline = Online;
   using ColumnHeld = ShapeList<Scalar<32, some, 1>, Scalar<32, some, 4>, Scalar<32, some, 8>,
-                               Scalar<32, some, 16>>;
+                               Scalar<32, some, 16>, Scalar<32, 2 * some, 16>>;
   using LongColumn = ShapeList<Scalar<32, some / 2, 16>>;
   using SplitColumn = LongColumn;
 };

@@ -20,8 +20,8 @@ struct LossShapes : NoShapes {
   /// Entries per lane: 64 bytes, or 128 of doubles.
   static constexpr int many = sizeof(typename V::X) == 2 ? 32 : 16;
 
-  using Subgroup =
-      ShapeList<Scalar<1, 8>, Scalar<8, 4>, Peeled<8, 16>, Peeled<32, 16>, Scalar<32, 16>>;
+  using Subgroup = ShapeList<Scalar<1, 8>, Scalar<1, 16>, Scalar<1, 24>, Scalar<8, 4>,
+                             Peeled<8, 16>, Peeled<32, 16>, Scalar<32, 16>>;
   using ReducedSubgroup = Subgroup;
   using FusedRegisters = ShapeList<Peeled<32, many, 2>, Peeled<32, many, 4>, Peeled<32, many, 8>>;
   using ReducedOnline = ShapeList<Peeled<32, many, 8>, Scalar<32, 8, 16>>;

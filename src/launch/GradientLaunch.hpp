@@ -26,7 +26,8 @@ bool has_chunks(const Context& context, AccessMode access, int width) {
 
 template <class Kernel, class Exec>
 void launch_gradient_kernel(const Exec& exec, const std::string& label, const Kernel& kernel) {
-  using Policy = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+  using Policy =
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, typename Kernel::Bounds>;
   const Policy policy(exec, 0, kernel.iterations());
   // large arguments are waited for otherwise, see TeamLimits.hpp
   Kokkos::parallel_for(label,

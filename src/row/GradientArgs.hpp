@@ -51,14 +51,17 @@ class GradientRow {
   using Exp = std::conditional_t<sizeof(X) == 2, ExpHalf<T>, ExpAccurate<T>>;
 
  public:
+  /// All numbers are loaded before one is used: the first use waits for its load.
   template <class Arguments>
   KOKKOS_FORCEINLINE_FUNCTION GradientRow(const Arguments& arguments, std::int64_t r)
-      : lse(number_of_row(arguments.problem, arguments.row_lse, r)),
-        factor(arguments.factor * number_of_row(arguments.problem, arguments.derivative, r)) {
-    if (!arguments.has_labels()) return;
-    label = label_of_row(arguments.problem, arguments.labels, r);
-    of_label = arguments.of_label;
-    offset = label == NoLabel::invalid ? Kokkos::Experimental::quiet_NaN_v<T> : arguments.of_all;
+      : lse(number_of_row(arguments.problem, arguments.row_lse, r)) {
+    const T derivative = number_of_row(arguments.problem, arguments.derivative, r);
+    if (arguments.has_labels()) {
+      label = label_of_row(arguments.problem, arguments.labels, r);
+      of_label = arguments.of_label;
+      offset = label == NoLabel::invalid ? Kokkos::Experimental::quiet_NaN_v<T> : arguments.of_all;
+    }
+    factor = arguments.factor * derivative;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION bool is_ignored() const { return label == NoLabel::ignored; }

@@ -61,11 +61,15 @@ class GradientRowsKernel {
   using T = typename V::Compute;
   using Raw = RawChunk<X, width>;
   using OfRow = GradientOfRow<Source>;
-  static constexpr int items = 4;
+  static constexpr int items = 2;
   static constexpr int lanes = 32;
 
  public:
   using Arguments = GradientArgs<ArgumentsOf<Source>>;
+
+  /// With more registers per thread, too few threads are resident to hide the latency of the
+  /// numbers of rows.
+  using Bounds = Kokkos::LaunchBounds<256, 4>;
 
   explicit GradientRowsKernel(const Arguments& arguments_)
       : arguments(arguments_), m_is_dense(is_dense()) {}
@@ -153,18 +157,27 @@ class GradientRowsKernel {
     Chunk<X, width> out;
     if (at.column + width <= columns()) {
       const int label = place_below<width>(of_row.row.label - at.column);
-      if (label < 0 && !of_row.row.is_ignored()) {  // as in most chunks
-        KOKKOSSOFTMAX_IMPL_UNROLL
-        for (int k = 0; k < width; ++k) out.entry[k] = of_row.dx(source, x[k], at.column + k);
-      } else {
-        KOKKOSSOFTMAX_IMPL_UNROLL
-        for (int k = 0; k < width; ++k)
-          out.entry[k] = of_row.dx(source, x[k], at.column + k, k == label);
-      }
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) out.entry[k] = of_row.dx(source, x[k], at.column + k);
+      if (label >= 0 || of_row.row.is_ignored()) set_label(source, at, of_row, label, x, out);
     } else {
       compute_rows(source, at, of_row, x, out);
     }
     return out;
+  }
+
+  /// Replaces the entry of the label, or all entries of an ignored row. It computes one entry,
+  /// because the other lanes of the warp, whose chunks have no label, wait for it.
+  KOKKOS_FORCEINLINE_FUNCTION void set_label(const Source& source, const Entry& at,
+                                             const OfRow& of_row, int label, const T (&x)[width],
+                                             Chunk<X, width>& out) const {
+    T of_label = x[0];
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 1; k < width; ++k) of_label = k == label ? x[k] : of_label;
+    const X dx = of_row.dx(source, of_label, at.column + label, true);
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < width; ++k)
+      if (k == label || of_row.row.is_ignored()) out.entry[k] = dx;
   }
 
   /// A chunk in several rows. All indices of arrays are constants, so that these stay in registers.
@@ -206,6 +219,8 @@ class GradientColumnsKernel {
 
  public:
   using Arguments = GradientArgs<ArgumentsOf<Source>>;
+
+  using Bounds = Kokkos::LaunchBounds<>;
 
   explicit GradientColumnsKernel(const Arguments& arguments_) : arguments(arguments_) {}
 
