@@ -45,7 +45,7 @@ class Backward : public ::testing::Test {
   /// Calls the function on tensors of layouts LY, LDY and LDX and checks dx.
   template <class LY, class LDY, class LDX, int rank = 2>
   static ::testing::AssertionResult check(const BackwardCase& c, const BackwardSample<T>& sample,
-                                          const ExpectedBackward& expected) {
+                                          const ExpectedNumbers& expected) {
     const int axis = c.options.axis;
     Field<X, Exec> y(place<LY>(c.extents, c.y_offset)), dy(place<LDY>(c.extents, c.dy_offset)),
         dx(place<LDX>(c.extents, c.dx_offset));
