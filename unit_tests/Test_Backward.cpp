@@ -45,7 +45,7 @@ class Backward : public ::testing::Test {
   /// Calls the function on tensors of layouts LY, LDY and LDX and checks dx.
   template <class LY, class LDY, class LDX, int rank = 2>
   static ::testing::AssertionResult check(const BackwardCase& c, const BackwardSample<T>& sample,
-                                          const ExpectedBackward& expected) {
+                                          const ExpectedNumbers& expected) {
     const int axis = c.options.axis;
     Field<X, Exec> y(place<LY>(c.extents, c.y_offset)), dy(place<LDY>(c.extents, c.dy_offset)),
         dx(place<LDX>(c.extents, c.dx_offset));
@@ -250,6 +250,30 @@ TYPED_TEST(Backward, InfiniteEntries) {
           EXPECT_TRUE((TestFixture::template check<Right>(c, sample)));
         }
     }
+}
+
+// Many equal terms, whose additions are all rounded in the same direction.
+TYPED_TEST(Backward, EqualEntries) {
+  using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
+  for (const std::size_t columns : {130, 511, 2039, 8190, 70001})
+    for (const double derivative : {0.3, 0.7, 1.1, 1.9})
+      for (const auto function : backward_functions) {
+        const auto p = 1 / static_cast<double>(columns);
+        const double y = function == BackwardFunction::softmax_backward ? p : std::log(p);
+        const auto rows_of = [&](double value) {
+          const auto rounded = static_cast<T>(static_cast<X>(static_cast<T>(value)));
+          return Rows<T>{
+              .count = 2, .columns = columns, .values = std::vector<T>(2 * columns, rounded)};
+        };
+        const BackwardSample<T> sample{rows_of(y), rows_of(derivative)};
+        for (const int axis : {0, 1}) {
+          const BackwardCase c{.function = function,
+                               .extents = axis == 1 ? Extents{2, columns} : Extents{columns, 2},
+                               .options = {.axis = axis}};
+          EXPECT_TRUE((TestFixture::template check<Right>(c, sample)));
+        }
+      }
 }
 
 TYPED_TEST(Backward, ScaleZeroGivesZero) {

@@ -80,7 +80,7 @@ struct BackwardArrays {
   ::testing::AssertionResult is_right(const BackwardPlanCase& c) const { return is_right(c, dx); }
 
   Field<X, Exec> y, dy, dx;
-  ExpectedBackward expected;
+  ExpectedNumbers expected;
 };
 
 template <class C>

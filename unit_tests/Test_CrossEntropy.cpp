@@ -207,6 +207,36 @@ TYPED_TEST(CrossEntropy, SpecialEntries) {
   }
 }
 
+// The scale 0 is a limit from above, so that infinite entries stay infinite.
+TYPED_TEST(CrossEntropy, SpecialEntriesWithScaleZero) {
+  using T = typename TypeParam::value;
+  constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  const Rows<T> x{.count = 5,
+                  .columns = 3,
+                  .values = {-inf, 1, 2, 1, -inf, 2, inf, 1, 2, nan, 1, 2, -inf, -inf, -inf}};
+  const Labels labels{.of_row = {0, 0, 1, 1, 1}};
+  for (const int axis : {0, 1}) {
+    const Extents extents = TestFixture::extents_of(x.count, x.columns, axis);
+    EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int32_t>(
+        extents, x, labels, {.axis = axis, .scale = 0})));
+    EXPECT_TRUE((
+        TestFixture::template check_gradient<Right, Right, Right>(extents, x, &labels, axis, 0.0)));
+  }
+}
+
+// Many equal numbers, whose additions are all rounded in the same direction.
+TYPED_TEST(CrossEntropy, MeanOfEqualEntries) {
+  using T = typename TypeParam::value;
+  for (const std::size_t columns : {130, 511, 2039, 5001, 70001}) {
+    const Rows<T> x{.count = 2, .columns = columns, .values = std::vector<T>(2 * columns)};
+    for (const double smoothing : {0.5, 1.0})
+      for (const int axis : {0, 1})
+        EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int64_t>(
+            TestFixture::extents_of(2, columns, axis), x,
+            {.of_row = {0, 1}, .smoothing = smoothing}, {.axis = axis})));
+  }
+}
+
 TYPED_TEST(CrossEntropy, NoColumnsAndNoRows) {
   using X = typename TypeParam::x_value;
   using T = typename TypeParam::value;

@@ -6,6 +6,7 @@
 /// The backward passes on a host: dx_j = t_j - p_j * sum_k t_k, see row/BackwardSource.hpp.
 
 #include <host/Kernels.hpp>
+#include <host/RowReduction.hpp>
 #include <host/VectorExp.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
@@ -104,18 +105,15 @@ class BackwardRow {
         m_streams(job.streams),
         m_pairs(job.scale) {}
 
-  /// The sum of t of columns [first, last), at most span_columns. The partial sums of more columns
-  /// would lose digits.
+  /// The sum of t of columns [first, last).
   double sum(std::int64_t first, std::int64_t last) const {
-    constexpr int accumulators = 4;
-    V partial[accumulators] = {};
+    VectorSum<L> all;
     std::int64_t c = first;
-    for (; c + accumulators * L::width <= last; c += accumulators * L::width)
-      for (int a = 0; a < accumulators; ++a) partial[a] += t_at(c + a * L::width, L{});
+    for (; c + block <= last; c += block) all.add(sum_of_block(c));
     for_each_vector<L>(c, last, [&](std::int64_t i, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
-      partial[0] += t_at(i, access);
+      all.add(t_at(i, access));
     });
-    return L::sum((partial[0] + partial[1]) + (partial[2] + partial[3]));
+    return L::sum(all.value());
   }
 
   void write(std::int64_t first, std::int64_t last, double sum) const {
@@ -133,6 +131,16 @@ class BackwardRow {
   }
 
  private:
+  /// So many columns are added without compensation, in so many sums of vectors.
+  static constexpr int accumulators = 4;
+  static constexpr std::int64_t block = 8 * accumulators * L::width;
+
+  KOKKOSSOFTMAX_HOST_FUNCTION V sum_of_block(std::int64_t first) const {
+    V partial[accumulators] = {};
+    for (std::int64_t c = first; c < first + block; c += accumulators * L::width)
+      for (int a = 0; a < accumulators; ++a) partial[a] += t_at(c + a * L::width, L{});
+    return (partial[0] + partial[1]) + (partial[2] + partial[3]);
+  }
   static bool is_aligned(const X* p) {
     return reinterpret_cast<std::uintptr_t>(p) % (L::width * sizeof(X)) == 0;
   }
@@ -153,6 +161,20 @@ class BackwardRow {
   Pairs<L, is_log> m_pairs;
 };
 
+/// Adds term(r) to the sum of each row r, and keeps what rounding drops, see
+/// numerics/CompensatedSum.hpp.
+template <class Term>
+KOKKOSSOFTMAX_HOST_FUNCTION void add_to(HostBackwardSums& sums, std::int64_t rows,
+                                        const Term& term_of) {
+  for (std::int64_t r = 0; r < rows; ++r) {
+    const double term = term_of(r) - sums.dropped[r];
+    const double sum = sums.sum[r] + term;
+    const double dropped = (sum - sums.sum[r]) - term;
+    sums.dropped[r] = dropped == dropped ? dropped : 0;
+    sums.sum[r] = sum;
+  }
+}
+
 /// The rows of a job, which have any strides, each in a lane of a vector. The columns of a row are
 /// added one after another, so that the result depends neither on the strides nor on the number of
 /// rows.
@@ -167,10 +189,11 @@ class BackwardPanel {
 
   /// The sums of t of columns [first, last).
   void sum(std::int64_t first, std::int64_t last, HostBackwardSums& sums) {
-    for (std::int64_t i = 0; i < m_lanes; ++i) sums.sum[i] = 0;
+    for (std::int64_t i = 0; i < m_lanes; ++i) sums.sum[i] = sums.dropped[i] = 0;
     for (std::int64_t c = first; c < last; c += block) {
       add(c, smaller(c + block, last));
-      for (std::int64_t i = 0; i < m_lanes; ++i) sums.sum[i] += m_of_row[i];
+      add_to(sums, m_lanes,
+             [&](std::int64_t i) KOKKOSSOFTMAX_HOST_LAMBDA -> double { return m_of_row[i]; });
     }
   }
 
@@ -181,8 +204,8 @@ class BackwardPanel {
   }
 
  private:
-  /// So many columns are added in T.
-  static constexpr std::int64_t block = 64;
+  /// So many columns are added without compensation.
+  static constexpr std::int64_t block = 16;
 
   KOKKOSSOFTMAX_HOST_FUNCTION void add(std::int64_t first, std::int64_t last) {
     for (std::int64_t i = 0; i < m_lanes; ++i) m_of_row[i] = T(0);
@@ -227,10 +250,7 @@ struct BackwardKernelsOf {
 
   static void rows(const Job& job) {
     for (std::int64_t r = 0; r < job.rows; ++r) {
-      double all = 0;
-      for (std::int64_t c = 0; c < job.columns; c += span_columns)
-        all += sum(job, r, c, smaller(c + span_columns, job.columns));
-      write_part(job, r, 0, job.columns, all);
+      write_part(job, r, 0, job.columns, sum(job, r, 0, job.columns));
     }
     if (job.streams) end_streams();
   }
@@ -250,6 +270,12 @@ struct BackwardKernelsOf {
     else
       BackwardPanel<L, false, X>(job).sum(first, last, sums);
   }
+  static void merge_panels(HostBackwardSums& into, const HostBackwardSums& from,
+                           std::int64_t rows) {
+    add_to(into, rows, [&](std::int64_t r) KOKKOSSOFTMAX_HOST_LAMBDA -> double {
+      return from.sum[r] - from.dropped[r];
+    });
+  }
   static void write_panel(const Job& job, std::int64_t first, std::int64_t last,
                           const HostBackwardSums& sums) {
     if (job.is_log)
@@ -259,7 +285,7 @@ struct BackwardKernelsOf {
   }
 
   static constexpr HostBackwardKernels<X> all() {
-    return {&rows, &sum, &write, &sum_panel, &write_panel};
+    return {&rows, &sum, &write, &sum_panel, &merge_panels, &write_panel};
   }
 
  private:

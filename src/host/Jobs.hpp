@@ -130,9 +130,11 @@ struct HostGradientJob {
 /// The largest number of rows of a panel of a backward pass.
 inline constexpr std::int64_t host_backward_panel_rows = 512;
 
-/// The sums of such a panel's rows, or of some of their columns.
+/// The sums of such a panel's rows, or of some of their columns: that of row r is sum[r] -
+/// dropped[r].
 struct HostBackwardSums {
   double sum[host_backward_panel_rows];
+  double dropped[host_backward_panel_rows];
 };
 
 /// The largest number of rows of a panel, which are computed together.

@@ -57,6 +57,7 @@ struct HostBackwardKernels {
   // The same for rows of any strides: the sums and the output of columns [first, last) of a panel,
   // which is the rows of a job, at most host_backward_panel_rows.
   void (*sum_panel)(const Job&, std::int64_t first, std::int64_t last, HostBackwardSums&);
+  void (*merge_panels)(HostBackwardSums& into, const HostBackwardSums& from, std::int64_t rows);
   void (*write_panel)(const Job&, std::int64_t first, std::int64_t last, const HostBackwardSums&);
 };
 

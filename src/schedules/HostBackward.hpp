@@ -5,6 +5,7 @@
 /// \file
 /// The host schedule of the backward passes, with the kernels of host/Backward.hpp.
 
+#include <numerics/CompensatedSum.hpp>
 #include <row/BackwardSource.hpp>
 #include <schedules/HostVectors.hpp>
 
@@ -97,19 +98,20 @@ class HostBackwardJobs {
 template <class V>
 class HostBackwardSpans {
  public:
-  using State = double;
+  using State = CompensatedSum<double>;
   using Jobs = HostBackwardJobs<V>;
   explicit HostBackwardSpans(const typename Jobs::Job& job) : m_job(job), m_spans(job.columns) {}
 
   std::int64_t count() const { return m_spans.count(); }
-  void reduce(std::int64_t s, double& sum) const {
-    sum = Jobs::kernels().sum(m_job, 0, m_spans.begin(s), m_spans.end(s));
+  void reduce(std::int64_t s, State& sum) const {
+    sum = {};
+    sum.add(Jobs::kernels().sum(m_job, 0, m_spans.begin(s), m_spans.end(s)));
   }
-  void merge(double& into, double from) const { into += from; }
-  void finish(double) const {}
-  void write(std::int64_t first, std::int64_t last, double sum) const {
+  void merge(State& into, const State& from) const { into.add(from.value()); }
+  void finish(const State&) const {}
+  void write(std::int64_t first, std::int64_t last, const State& sum) const {
     for (std::int64_t s = last - 1; s >= first; --s)
-      Jobs::kernels().write(m_job, 0, m_spans.begin(s), m_spans.end(s), sum);
+      Jobs::kernels().write(m_job, 0, m_spans.begin(s), m_spans.end(s), sum.value());
   }
 
  private:
@@ -130,7 +132,7 @@ class HostBackwardPanel {
     Jobs::kernels().sum_panel(m_job, m_parts.begin(p), m_parts.begin(p + 1), sums);
   }
   void merge(State& into, const State& from) const {
-    for (std::int64_t r = 0; r < m_job.rows; ++r) into.sum[r] += from.sum[r];
+    Jobs::kernels().merge_panels(into, from, m_job.rows);
   }
   void finish(const State&) const {}
   void write(std::int64_t first, std::int64_t last, const State& sums) const {
@@ -215,8 +217,9 @@ void host_backward_rows(const Exec& exec, const std::string& label,
   const auto& problem = arguments.problem;
   const std::int64_t threads = exec.concurrency();
   if (share_rows(problem.rows, problem.columns, threads))
-    launch_host_teams<double>(exec, label, problem.rows, HostBackwardInSpans<Exec, V>{arguments},
-                              HostSpans(problem.columns).count());
+    launch_host_teams<CompensatedSum<double>>(exec, label, problem.rows,
+                                              HostBackwardInSpans<Exec, V>{arguments},
+                                              HostSpans(problem.columns).count());
   else
     launch_host_blocks(exec, label,
                        HostBackwardRowsBlocks<V>{arguments, std::min(problem.rows, threads)});

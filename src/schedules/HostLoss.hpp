@@ -116,9 +116,10 @@ class HostLossRows {
     kernels().write(one, 0, 0, size, row);
   }
 
-  /// Few numbers are added to each partial sum, so that doubles lose no digits.
+  /// So few numbers are added to each partial sum that doubles lose no digits, even if each
+  /// addition is rounded in the same direction.
   static double sum_of(const T* log_p, std::int64_t count) {
-    constexpr std::int64_t block = 512, lanes = 8;
+    constexpr std::int64_t block = 64, lanes = 8;
     CompensatedSum<double> sum;
     for (std::int64_t first = 0; first < count; first += block) {
       double partial[lanes] = {};

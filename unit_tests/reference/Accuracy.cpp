@@ -37,6 +37,18 @@ void describe(std::ostream& out, const Rows<T>& x, std::size_t row, std::size_t 
       << std::setprecision(3) << (got - expected) / expected;
 }
 
+/// Whether `got` is at most `bound` away from the expected number, see ExpectedNumbers.
+template <class T>
+bool is_near(T got, long double expected, long double bound, const std::optional<Format>& format) {
+  if (std::isinf(bound)) return true;
+  if (std::isnan(expected)) return std::isnan(got);
+  if (got == expected) return true;
+  if (format) bound += format->half_ulp(expected);
+  if (!std::isinf(got)) return std::fabs(got - expected) <= bound;  // false if got is NaN
+  const long double largest = format ? format->largest : std::numeric_limits<T>::max();
+  return std::fabs(expected) + bound >= largest && std::signbit(got) == std::signbit(expected);
+}
+
 }  // namespace
 
 template <class T>
@@ -102,12 +114,29 @@ template <class T>
          << wrong << " of " << got.size() << " values wrong:" << examples.str();
 }
 
+template <class T>
+::testing::AssertionResult are_near(const std::vector<T>& got, const ExpectedNumbers& expected,
+                                    const std::optional<Format>& format) {
+  if (got.size() != expected.values.size())
+    return ::testing::AssertionFailure()
+           << got.size() << " numbers instead of " << expected.values.size();
+  for (std::size_t i = 0; i < got.size(); ++i)
+    if (!is_near(got[i], expected.values[i], expected.bounds[i], format))
+      return ::testing::AssertionFailure()
+             << std::setprecision(20) << "number " << i << ": " << got[i] << " instead of "
+             << expected.values[i] << ", allowed: " << expected.bounds[i]
+             << (format ? " and half an ulp" : "");
+  return ::testing::AssertionSuccess();
+}
+
 #define KOKKOSSOFTMAX_TEST_INSTANTIATE(T)                                                         \
   template long double sequential_tolerance<T>(std::size_t);                                      \
   template bool is_accurate(Function, T, long double, long double, const std::optional<Format>&); \
   template ::testing::AssertionResult is_accurate(Function, const Rows<T>&, const Expected&,      \
                                                   const std::vector<T>&, long double,             \
-                                                  const std::optional<Format>&);
+                                                  const std::optional<Format>&);                  \
+  template ::testing::AssertionResult are_near(const std::vector<T>&, const ExpectedNumbers&,     \
+                                               const std::optional<Format>&);
 KOKKOSSOFTMAX_TEST_INSTANTIATE(float)
 KOKKOSSOFTMAX_TEST_INSTANTIATE(double)
 

@@ -55,6 +55,23 @@ template <class T>
                                        long double at_least = 0,
                                        const std::optional<Format>& format = {});
 
+/// Expected numbers, and how far results may be from them. The bound of a number that isn't finite
+/// is 0. A bound of +inf says that nothing is promised, not even a number.
+struct ExpectedNumbers {
+  std::vector<long double> values;
+  std::vector<long double> bounds;
+
+  void add(long double value, long double bound) {
+    values.push_back(value);
+    bounds.push_back(bound);
+  }
+};
+
+/// Compares `got` with `expected`. With a format, half an ulp of the format is added to each bound.
+template <class T>
+::testing::AssertionResult are_near(const std::vector<T>& got, const ExpectedNumbers& expected,
+                                    const std::optional<Format>& format);
+
 }  // namespace KokkosSoftmax::Test
 
 #endif

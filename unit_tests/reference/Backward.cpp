@@ -4,40 +4,87 @@
 #include <reference/Backward.hpp>
 
 namespace KokkosSoftmax::Test {
+namespace {
+
+constexpr long double infinity = std::numeric_limits<long double>::infinity();
+
+/// The entries of a row: dx_j = t_j - p_j * sum_k t_k.
+template <class T>
+class BackwardRow {
+ public:
+  BackwardRow(BackwardFunction function, const T* y, const T* dy, std::size_t columns,
+              long double factor)
+      : m_is_log(function == BackwardFunction::log_softmax_backward) {
+    for (std::size_t c = 0; c < columns; ++c) add(y[c], dy[c], factor);
+  }
+
+  void append_to(ExpectedNumbers& expected) const {
+    for (const Entry& entry : m_entries) append_to(expected, entry);
+  }
+
+ private:
+  struct Entry {
+    bool is_masked;
+    long double p;
+    long double t;
+  };
+
+  void add(long double y, long double dy, long double factor) {
+    const bool is_masked = y == (m_is_log ? -infinity : 0);
+    if (is_masked) return m_entries.push_back({true, 0, 0});
+    const long double product = m_is_log ? dy : y * dy;
+    const long double t = factor * product;
+    m_entries.push_back({false, m_is_log ? std::exp(y) : y, t});
+    m_sum += t;
+    m_magnitude += std::fabs(t);
+    if (std::isfinite(product)) m_finite_magnitude += std::fabs(product) + std::fabs(t);
+  }
+
+  void append_to(ExpectedNumbers& expected, const Entry& entry) const {
+    const auto& [is_masked, p, t] = entry;
+    if (is_masked || (p == 0 && t == 0)) return expected.add(0, 0);
+    const long double dx = t - p * m_sum;
+    if (may_overflow() || may_lose(p))
+      expected.add(dx, infinity);
+    else
+      expected.add(dx, std::isfinite(dx) ? bound(entry) : 0);
+  }
+
+  long double bound(const Entry& entry) const {
+    const long double of_sum = entry.p == 0 ? 0 : std::fabs(entry.p) * 16 * m_magnitude;
+    const long double of_small_p = m_is_log ? m_magnitude : 0;  // exp(y) may be rounded to 0
+    return std::numeric_limits<T>::epsilon() * (4 * std::fabs(entry.t) + of_sum) +
+           std::numeric_limits<T>::min() * (1 + of_small_p);
+  }
+  bool may_overflow() const { return m_finite_magnitude > std::numeric_limits<T>::max() / 4; }
+  /// Whether p = exp(y) may be rounded to 0, and the product of that 0 and the sum isn't 0.
+  bool may_lose(long double p) const {
+    return m_is_log && p < 2 * std::numeric_limits<T>::min() && !std::isfinite(m_sum);
+  }
+
+  bool m_is_log;
+  std::vector<Entry> m_entries;
+  long double m_sum = 0;
+  long double m_magnitude = 0;         // of the terms of the sum
+  long double m_finite_magnitude = 0;  // of products, except those of infinite dy
+};
+
+}  // namespace
 
 template <class T>
-ExpectedBackward reference_backward(BackwardFunction function, const Rows<T>& y, const Rows<T>& dy,
-                                    double scale) {
-  constexpr long double epsilon = std::numeric_limits<T>::epsilon();
-  const bool is_log = function == BackwardFunction::log_softmax_backward;
-  const long double factor = static_cast<T>(scale);
-  ExpectedBackward expected;
-  std::vector<long double> p(y.columns), t(y.columns);
-  for (std::size_t row = 0; row < y.count; ++row) {
-    long double sum = 0, magnitude = 0;
-    for (std::size_t c = 0; c < y.columns; ++c) {
-      const std::size_t i = row * y.columns + c;
-      const long double value = y.values[i];
-      p[c] = is_log ? std::exp(value) : value;
-      const bool is_masked =
-          is_log ? value == -std::numeric_limits<long double>::infinity() : value == 0;
-      t[c] = is_masked ? 0 : factor * (is_log ? 1 : p[c]) * dy.values[i];
-      sum += t[c];
-      magnitude += std::fabs(t[c]);
-    }
-    for (std::size_t c = 0; c < y.columns; ++c) {
-      expected.dx.push_back(p[c] == 0 && t[c] == 0 ? 0 : t[c] - p[c] * sum);
-      const long double of_sum = p[c] == 0 ? 0 : p[c] * 16 * magnitude;
-      expected.bound.push_back(epsilon * (4 * std::fabs(t[c]) + of_sum) +
-                               std::numeric_limits<T>::min());
-    }
-  }
+ExpectedNumbers reference_backward(BackwardFunction function, const Rows<T>& y, const Rows<T>& dy,
+                                   double scale) {
+  ExpectedNumbers expected;
+  for (std::size_t row = 0; row < y.count; ++row)
+    BackwardRow<T>(function, y.values.data() + row * y.columns, dy.values.data() + row * y.columns,
+                   y.columns, static_cast<T>(scale))
+        .append_to(expected);
   return expected;
 }
 
-template ExpectedBackward reference_backward(BackwardFunction, const Rows<float>&,
-                                             const Rows<float>&, double);
-template ExpectedBackward reference_backward(BackwardFunction, const Rows<double>&,
-                                             const Rows<double>&, double);
+template ExpectedNumbers reference_backward(BackwardFunction, const Rows<float>&,
+                                            const Rows<float>&, double);
+template ExpectedNumbers reference_backward(BackwardFunction, const Rows<double>&,
+                                            const Rows<double>&, double);
 
 }  // namespace KokkosSoftmax::Test

@@ -7,22 +7,18 @@
 /// of their errors.
 
 #include <impl/KokkosSoftmax_Operation.hpp>
+#include <reference/Accuracy.hpp>
 #include <reference/Reference.hpp>
 
 namespace KokkosSoftmax::Test {
 
 using BackwardFunction = KokkosSoftmax::Impl::BackwardOperation;
 
-/// The expected dx of all rows, and how far a result in the type T may be from it.
-struct ExpectedBackward {
-  std::vector<long double> dx;
-  std::vector<long double> bound;
-};
-
 /// Computes dx from y (log_softmax_backward: the logarithms) and dy, with the scale rounded to T.
+/// Nothing is promised of a row in which a product or a sum may exceed the numbers of T.
 template <class T>
-ExpectedBackward reference_backward(BackwardFunction function, const Rows<T>& y, const Rows<T>& dy,
-                                    double scale = 1.0);
+ExpectedNumbers reference_backward(BackwardFunction function, const Rows<T>& y, const Rows<T>& dy,
+                                   double scale = 1.0);
 
 }  // namespace KokkosSoftmax::Test
 

@@ -31,52 +31,134 @@ bool is_label(std::int64_t label, std::size_t columns) {
   return label >= 0 && label < static_cast<std::int64_t>(columns);
 }
 
+/// The part of the label's entry and that of the mean entry of a loss, and what its bound depends
+/// on.
+template <class T>
+class LossRow {
+ public:
+  LossRow(const T* v, std::size_t columns, std::int64_t label, long double smoothing)
+      : m_log_sum(log_sum_of(v, columns)),
+        m_of_label(v[label]),
+        m_smoothing(smoothing),
+        m_columns(static_cast<long double>(columns)) {
+    for (std::size_t c = 0; c < columns; ++c) {
+      m_total += v[c];
+      m_magnitude += std::fabs(v[c]) + std::fabs(v[c] - m_log_sum.max);
+      if (std::isfinite(v[c])) m_finite_magnitude += std::fabs(v[c]) + (m_log_sum.max - v[c]);
+    }
+  }
+
+  void append_to(ExpectedNumbers& expected) const {
+    const long double below = m_log_sum.max - m_of_label;
+    const long double target = (1 - m_smoothing) * (below + m_log_sum.log_sum);
+    const long double spread = (m_log_sum.max - m_total / m_columns) + m_log_sum.log_sum;
+    const long double loss =
+        (m_smoothing == 1 ? 0 : target) + (m_smoothing == 0 ? 0 : m_smoothing * spread);
+    if (m_smoothing != 0 && m_finite_magnitude > std::numeric_limits<T>::max() / 4)
+      expected.add(loss, infinity);  // a sum may overflow
+    else
+      expected.add(loss, std::isfinite(loss) ? bound(below) : 0);
+  }
+
+ private:
+  long double bound(long double below) const {
+    const long double of_mean = m_smoothing == 0 ? 0 : m_smoothing * 4 * m_magnitude / m_columns;
+    return std::numeric_limits<T>::epsilon() *
+           (2 * std::fabs(below) + 4 * m_log_sum.log_sum + 2 + of_mean);
+  }
+
+  LogSum m_log_sum;
+  long double m_of_label;
+  long double m_smoothing;
+  long double m_columns;
+  long double m_total = 0;
+  long double m_magnitude = 0;
+  long double m_finite_magnitude = 0;
+};
+
+/// Whether a row has a NaN or +inf, or is -inf alone.
+template <class T>
+bool has_no_softmax(const T* v, std::size_t columns) {
+  constexpr T inf = std::numeric_limits<T>::infinity();
+  return std::any_of(v, v + columns, [](T x) { return std::isnan(x) || x == inf; }) ||
+         *std::max_element(v, v + columns) == -inf;
+}
+
+/// The entries of a row of a gradient: dx_j = factor * (p_j - target_j).
+template <class T>
+class GradientRow {
+ public:
+  GradientRow(const T* v, std::size_t columns, long double lse, long double factor,
+              const Labels* labels, std::size_t row)
+      : m_v(v), m_columns(columns), m_lse(lse), m_factor(factor) {
+    if (labels == nullptr) return;
+    m_label = labels->of_row[row];
+    m_is_ignored = m_label == labels->ignored;
+    m_is_invalid = !is_label(m_label, columns);
+    m_smoothing = static_cast<T>(labels->smoothing);
+  }
+
+  void append_to(ExpectedNumbers& expected) const {
+    for (std::size_t c = 0; c < m_columns; ++c)
+      if (m_is_ignored)
+        expected.add(0, 0);
+      else if (m_is_invalid)
+        expected.add(nan, 0);
+      else
+        append_entry(expected, m_v[c], m_label == static_cast<std::int64_t>(c));
+  }
+
+ private:
+  static constexpr long double epsilon = std::numeric_limits<T>::epsilon();
+  static constexpr long double least = std::numeric_limits<T>::min();
+
+  void append_entry(ExpectedNumbers& expected, long double v, bool is_target) const {
+    const long double p = v == -infinity ? 0 : std::exp(v - m_lse);
+    const long double spread = m_smoothing / static_cast<long double>(m_columns);
+    const long double above = p - (is_target ? 1 - m_smoothing : 0) - spread;
+    const long double of_p = p == 0 ? 0 : p * (6 + std::fabs(v - m_lse));
+    const long double relative = of_p + 4 * spread + (is_target ? 4 : 0);
+    const long double error = relative == 0 ? 0 : epsilon * relative + least;
+    if (std::isnan(above) || error == 0) return expected.add(error == 0 ? 0 : nan, 0);
+    const long double dx = m_factor * above;
+    if (std::isfinite(m_factor))
+      expected.add(dx, may_overflow() ? infinity : std::fabs(m_factor) * error + least);
+    else  // the sign of the infinity is that of p - target, if this isn't rounded to 0
+      expected.add(dx, std::fabs(above) > error ? 0 : infinity);
+  }
+  bool may_overflow() const { return std::fabs(m_factor) > std::numeric_limits<T>::max() / 4; }
+
+  const T* m_v;
+  std::size_t m_columns;
+  long double m_lse;
+  long double m_factor;
+  std::int64_t m_label = -1;  // of no column
+  bool m_is_ignored = false;
+  bool m_is_invalid = false;
+  long double m_smoothing = 0;
+};
+
 }  // namespace
 
 template <class T>
 Rows<T> scaled_rows(const Rows<T>& x, double scale) {
   Rows<T> v = x;
-  for (T& value : v.values) value = static_cast<T>(static_cast<T>(scale) * value);
+  for (T& value : v.values) value = scaled(value, static_cast<T>(scale));
   return v;
 }
 
 template <class T>
 ExpectedNumbers reference_loss(const Rows<T>& v, const Labels& labels) {
-  constexpr long double epsilon = std::numeric_limits<T>::epsilon();
-  const long double e = static_cast<T>(labels.smoothing);
   ExpectedNumbers expected;
-  const auto add = [&](long double value, long double bound) {
-    expected.values.push_back(value);
-    expected.bounds.push_back(bound);
-  };
   for (std::size_t r = 0; r < v.count; ++r) {
     const T* const row = v.values.data() + r * v.columns;
     const std::int64_t label = labels.of_row[r];
-    const bool has_nan = std::any_of(row, row + v.columns, [](T x) {
-      return std::isnan(x) || x == std::numeric_limits<T>::infinity();
-    });
-    if (label == labels.ignored) {
-      add(0, 0);
-      continue;
-    }
-    if (!is_label(label, v.columns) || has_nan ||
-        *std::max_element(row, row + v.columns) == -std::numeric_limits<T>::infinity()) {
-      add(nan, 0);
-      continue;
-    }
-    const LogSum sum = log_sum_of(row, v.columns);
-    const long double of_label = row[label];
-    long double total = 0, magnitude = 0;
-    for (std::size_t c = 0; c < v.columns; ++c) {
-      total += row[c];
-      magnitude += std::fabs(row[c]) + std::fabs(row[c] - sum.max);
-    }
-    const auto columns = static_cast<long double>(v.columns);
-    const long double target = (1 - e) * ((sum.max - of_label) + sum.log_sum);
-    const long double spread = (sum.max - total / columns) + sum.log_sum;
-    add((e == 1 ? 0 : target) + (e == 0 ? 0 : e * spread),
-        epsilon * (2 * std::fabs(sum.max - of_label) + 4 * sum.log_sum + 2) +
-            (e == 0 ? 0 : epsilon * e * 4 * magnitude / columns));
+    if (label == labels.ignored)
+      expected.add(0, 0);
+    else if (!is_label(label, v.columns) || has_no_softmax(row, v.columns))
+      expected.add(nan, 0);
+    else
+      LossRow<T>(row, v.columns, label, static_cast<T>(labels.smoothing)).append_to(expected);
   }
   return expected;
 }
@@ -84,30 +166,11 @@ ExpectedNumbers reference_loss(const Rows<T>& v, const Labels& labels) {
 template <class T>
 ExpectedNumbers reference_gradient(const Rows<T>& v, double scale, const std::vector<T>& lse,
                                    const std::vector<T>& derivative, const Labels* labels) {
-  constexpr long double epsilon = std::numeric_limits<T>::epsilon();
   ExpectedNumbers expected;
-  for (std::size_t r = 0; r < v.count; ++r) {
-    const long double factor = static_cast<long double>(static_cast<T>(scale)) * derivative[r];
-    const long double e = labels == nullptr ? 0 : static_cast<T>(labels->smoothing);
-    const bool is_ignored = labels != nullptr && labels->of_row[r] == labels->ignored;
-    const bool is_invalid =
-        labels != nullptr && !is_ignored && !is_label(labels->of_row[r], v.columns);
-    for (std::size_t c = 0; c < v.columns; ++c) {
-      const long double value = v.values[r * v.columns + c];
-      const long double p = value == -infinity ? 0 : std::exp(value - lse[r]);
-      const bool is_target = labels != nullptr && labels->of_row[r] == static_cast<std::int64_t>(c);
-      const long double spread = e / static_cast<long double>(v.columns);
-      const long double above = p - (is_target ? 1 - e : 0) - spread;
-      expected.values.push_back(is_ignored   ? 0
-                                : is_invalid ? nan
-                                : above == 0 ? 0
-                                             : factor * above);
-      const long double of_p = p == 0 ? 0 : p * (6 + std::fabs(value - lse[r]));
-      expected.bounds.push_back(std::fabs(factor) * epsilon *
-                                    (of_p + 4 * spread + (is_target ? 4 : 0)) +
-                                (1 + std::fabs(factor)) * std::numeric_limits<T>::min());
-    }
-  }
+  for (std::size_t r = 0; r < v.count; ++r)
+    GradientRow<T>(v.values.data() + r * v.columns, v.columns, lse[r],
+                   static_cast<long double>(static_cast<T>(scale)) * derivative[r], labels, r)
+        .append_to(expected);
   return expected;
 }
 

@@ -7,6 +7,7 @@
 /// computed in long double with simple loops, and the bounds of their errors.
 
 #include <cstdint>
+#include <reference/Accuracy.hpp>
 #include <reference/Reference.hpp>
 
 namespace KokkosSoftmax::Test {
@@ -16,12 +17,6 @@ struct Labels {
   std::vector<std::int64_t> of_row;
   std::int64_t ignored = -100;
   double smoothing = 0;
-};
-
-/// Expected numbers, and how far results in the type T may be from them.
-struct ExpectedNumbers {
-  std::vector<long double> values;
-  std::vector<long double> bounds;
 };
 
 /// v = scale * x, with the scale and the product rounded to T.

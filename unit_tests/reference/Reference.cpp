@@ -13,14 +13,6 @@ constexpr long double not_a_number = std::numeric_limits<long double>::quiet_NaN
 
 using Row = std::vector<long double>;
 
-/// Returns v = scale * x with scale and product rounded to T. A scale of 0 means the limit from
-/// above.
-template <class T>
-T scaled(T entry, T scale) {
-  if (scale != T(0)) return scale * entry;
-  return std::isfinite(entry) ? T(0) : entry;
-}
-
 template <class T>
 Row scaled_row(const T* x, std::size_t columns, double scale) {
   Row v(columns);

@@ -8,6 +8,7 @@
 
 #include <KokkosSoftmax_Options.hpp>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <impl/KokkosSoftmax_Operation.hpp>
 #include <iterator>
@@ -33,6 +34,14 @@ struct Rows {
   std::vector<T> values;
   std::vector<std::string> names = {};  // a name per row for messages; can be empty
 };
+
+/// Returns v = scale * x with scale and product rounded to T. A scale of 0 means the limit from
+/// above.
+template <class T>
+T scaled(T entry, T scale) {
+  if (scale != T(0)) return scale * entry;
+  return std::isfinite(entry) ? T(0) : entry;
+}
 
 /// The expected results of the functions for all rows.
 struct Expected {

@@ -3,9 +3,8 @@
 #define KOKKOSSOFTMAX_TEST_BACKWARD_HPP
 
 /// \file
-/// Samples of the backward passes, and the check of their results.
+/// Samples of the backward passes.
 
-#include <cmath>
 #include <random>
 #include <reference/Backward.hpp>
 #include <support/Check.hpp>
@@ -46,24 +45,6 @@ auto backward_sample(BackwardFunction function, std::size_t count, std::size_t c
     sample.dy.values[i] = static_cast<T>(static_cast<X>(static_cast<T>(normal(random))));
   }
   return sample;
-}
-
-/// Whether results, rounded to X, are as near to the expected ones as the bounds say.
-template <class X, class T>
-::testing::AssertionResult are_near(const std::vector<T>& got, const ExpectedBackward& expected) {
-  const auto format = format_of<X>();
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    const long double want = expected.dx[i];
-    const bool near =
-        std::isnan(want)
-            ? std::isnan(got[i])
-            : got[i] == want || std::fabs(got[i] - want) <=
-                                    expected.bound[i] + (format ? format->half_ulp(want) : 0);
-    if (!near)
-      return ::testing::AssertionFailure() << "entry " << i << ": " << got[i] << " instead of "
-                                           << want << ", allowed: " << expected.bound[i];
-  }
-  return ::testing::AssertionSuccess();
 }
 
 }  // namespace KokkosSoftmax::Test

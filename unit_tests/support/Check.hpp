@@ -71,6 +71,12 @@ constexpr std::optional<Format> format_of() {
   return Format{8, -126, 0x1.fep127L};
 }
 
+/// Whether results, rounded to X, are as near to the expected ones as the bounds say.
+template <class X, class T>
+::testing::AssertionResult are_near(const std::vector<T>& got, const ExpectedNumbers& expected) {
+  return are_near(got, expected, format_of<X>());
+}
+
 /// Checks the contents of y after a call.
 template <class T, class Y, class Exec>
 ::testing::AssertionResult check_output(const Case& c, const Rows<T>& rows,

@@ -112,6 +112,7 @@ class Field {
   }
 
   T* data() const { return reinterpret_cast<T*>(m_memory.data()) + begin(); }
+  const Placement& placement() const { return m_placement; }
 
  private:
   static constexpr std::size_t guard = 64;

@@ -38,9 +38,7 @@ Rows<T> values_of(const Rows<T>& x, const Inputs<B>& inputs, double scale) {
   for (std::size_t row = 0; row < x.count; ++row)
     for (std::size_t column = 0; column < x.columns; ++column) {
       const std::size_t i = row * x.columns + column;
-      const T product = scale == 0 && std::isfinite(x.values[i]) ? T(0)
-                        : scale == 0                             ? x.values[i]
-                                     : static_cast<T>(scale) * x.values[i];
+      const T product = scaled(x.values[i], static_cast<T>(scale));
       const T bias = inputs.bias.empty() ? T(0) : static_cast<T>(inputs.bias[i]);
       v.values[i] = inputs.is_masked(row, column, x.columns) ? -std::numeric_limits<T>::infinity()
                                                              : product + bias;

@@ -3,9 +3,8 @@
 #define KOKKOSSOFTMAX_TEST_LOSS_HPP
 
 /// \file
-/// Labels and other numbers of rows, and the check of what is computed from them.
+/// Labels and other numbers of rows.
 
-#include <cmath>
 #include <random>
 #include <reference/Loss.hpp>
 #include <support/Check.hpp>
@@ -46,22 +45,6 @@ RowNumbers<T> row_numbers(const Rows<T>& v) {
     numbers.derivative.push_back(static_cast<T>(random() % 100) / T(16) - T(3));
   }
   return numbers;
-}
-
-/// Whether results, rounded to X, are as near to the expected ones as the bounds say.
-template <class X, class T>
-::testing::AssertionResult are_near(const std::vector<T>& got, const ExpectedNumbers& expected) {
-  const auto format = format_of<X>();
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    const long double want = expected.values[i];
-    const long double bound = expected.bounds[i] + (format ? format->half_ulp(want) : 0);
-    const bool near =
-        std::isnan(want) ? std::isnan(got[i]) : got[i] == want || std::fabs(got[i] - want) <= bound;
-    if (!near)
-      return ::testing::AssertionFailure() << "number " << i << ": " << got[i] << " instead of "
-                                           << want << ", allowed: " << bound;
-  }
-  return ::testing::AssertionSuccess();
 }
 
 }  // namespace KokkosSoftmax::Test

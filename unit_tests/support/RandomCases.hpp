@@ -7,7 +7,7 @@
 
 namespace KokkosSoftmax::Test {
 
-/// Which random cases Test_RandomCases runs: those of the seeds seed, seed + 1, ... The command
+/// Which random cases each suite of them runs: those of the seeds seed, seed + 1, ... The command
 /// line sets them: --seed=S --cases=N.
 struct RandomCasesToRun {
   std::uint64_t seed = 1;

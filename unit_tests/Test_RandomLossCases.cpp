@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// cross_entropy, cross_entropy_backward and logsumexp_backward with random shapes, layouts, values,
+// labels, options and operands, all at once, see Test_RandomCases.cpp.
+
+#include <random_cases/Labels.hpp>
+#include <random_cases/Operands.hpp>
+#include <random_cases/Run.hpp>
+#include <random_cases/Values.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+/// One call of cross_entropy with random arguments.
+template <class C>
+class RandomLossCase {
+ public:
+  using T = typename C::value;
+  using X = typename C::x_value;
+  using Exec = typename C::exec;
+
+  explicit RandomLossCase(Random random)
+      : m_shape(random),
+        m_x(random_input_placement(random, m_shape.extents)),
+        m_loss(random_placement(random, m_shape.row_extents())),
+        m_lse(random_placement(random, m_shape.row_extents())),
+        m_has_lse(random.one_in(2)),
+        m_labels(random, m_shape.row_extents(), m_shape.columns()) {
+    m_shape.assign(m_x, random_values<X, T>(random, m_shape.count(), m_shape.columns()));
+  }
+
+  /// Makes the call, and checks all memory. Returns whether the algorithm serves the case.
+  bool expect_right() {
+    using KokkosSoftmax::Impl::LossOperation;
+    const auto lse = m_has_lse ? std::optional(array_of<T>(m_lse)) : std::nullopt;
+    const bool served = is_served_unless_forced<Exec>(m_shape.options.algorithm, [&] {
+      KokkosSoftmax::Impl::check_and_launch_loss<LossOperation::cross_entropy>(
+          Exec{}, array_of<const X>(m_x), m_labels.arrays(), array_of<T>(m_loss), lse,
+          m_shape.options);
+    });
+    EXPECT_TRUE(m_x.is_unchanged()) << "x was written";
+    EXPECT_TRUE(m_labels.are_unchanged()) << "labels was written";
+    EXPECT_TRUE(served || m_loss.is_unchanged()) << "loss was written";
+    EXPECT_TRUE((served && m_has_lse) || m_lse.is_unchanged()) << "lse was written";
+    if (served) expect_results_right();
+    return served;
+  }
+
+  friend std::ostream& operator<<(std::ostream& out, const RandomLossCase& c) {
+    out << "cross_entropy of " << c.m_shape;
+    describe(out, "x", c.m_x.placement());
+    describe(out, "loss", c.m_loss.placement());
+    if (c.m_has_lse) describe(out, "lse", c.m_lse.placement());
+    return out << c.m_labels;
+  }
+
+ private:
+  void expect_results_right() const {
+    const Rows<T> v = scaled_rows(m_shape.template rows_of<T>(m_x), m_shape.options.scale);
+    EXPECT_TRUE(are_near<T>(m_loss.read(), reference_loss(v, m_labels.of_rows())));
+    EXPECT_TRUE(m_loss.gaps_are_unchanged()) << "something beside loss's elements was written";
+    if (!m_has_lse) return;
+    EXPECT_TRUE(is_accurate(Function::logsumexp, v, beside_y(reference(v)), m_lse.read())) << "lse";
+    EXPECT_TRUE(m_lse.gaps_are_unchanged()) << "something beside lse's elements was written";
+  }
+
+  RandomShape m_shape;
+  Field<X, Exec> m_x;
+  Field<T, Exec> m_loss;
+  Field<T, Exec> m_lse;
+  bool m_has_lse;
+  RandomLabels<Exec> m_labels;
+};
+
+/// One call of cross_entropy_backward or logsumexp_backward with random arguments.
+template <class C>
+class RandomGradientCase {
+ public:
+  using T = typename C::value;
+  using X = typename C::x_value;
+  using Exec = typename C::exec;
+
+  explicit RandomGradientCase(Random random)
+      : m_shape(shape_for_gradients(random)),
+        m_x(random_input_placement(random, m_shape.extents)),
+        m_dx(random_placement(random, m_shape.extents)),
+        m_in_place(!repeats_elements(m_x.placement()) && random.one_in(4)),
+        m_lse(random_placement(random, m_shape.row_extents())),
+        m_derivative(random_input_placement(random, m_shape.row_extents())) {
+    if (random.one_in(2))
+      m_labels.emplace(random, m_shape.row_extents(), m_shape.columns());
+    else
+      m_operands.emplace(random, m_shape.extents, m_shape.axis());
+    m_shape.assign(m_x, random_values<X, T>(random, m_shape.count(), m_shape.columns()));
+    m_derivative.assign(random_values<T, T>(random, m_shape.count(), 1).values);
+    m_v = values_of(m_shape.template rows_of<T>(m_x), inputs(), m_shape.options.scale);
+    const std::vector<long double> lse = reference(m_v).logsumexp;
+    m_lse.assign(std::vector<T>(lse.begin(), lse.end()));
+  }
+
+  /// Makes the call, and checks all memory. Returns whether the algorithm serves the case.
+  bool expect_right() {
+    using enum KokkosSoftmax::Impl::GradientOperation;
+    const bool served = is_served_unless_forced<Exec>(m_shape.options.algorithm, [&] {
+      m_labels ? call<cross_entropy_backward>() : call<logsumexp_backward>();
+    });
+    EXPECT_TRUE(m_in_place || m_x.is_unchanged()) << "x was written";
+    EXPECT_TRUE(m_lse.is_unchanged()) << "lse was written";
+    EXPECT_TRUE(m_derivative.is_unchanged()) << "dloss or dlse was written";
+    EXPECT_TRUE(!m_labels || m_labels->are_unchanged()) << "labels was written";
+    EXPECT_TRUE(!m_operands || m_operands->are_unchanged()) << "an operand was written";
+    EXPECT_TRUE(served || dx().is_unchanged()) << "dx was written by a call that failed";
+    if (served) expect_results_right();
+    return served;
+  }
+
+  friend std::ostream& operator<<(std::ostream& out, const RandomGradientCase& c) {
+    out << (c.m_labels ? "cross_entropy_backward" : "logsumexp_backward") << " of " << c.m_shape;
+    describe(out, "x", c.m_x.placement());
+    if (c.m_in_place)
+      out << ", in place";
+    else
+      describe(out, "dx", c.m_dx.placement());
+    describe(out, "lse", c.m_lse.placement());
+    describe(out, c.m_labels ? "dloss" : "dlse", c.m_derivative.placement());
+    return c.m_labels ? out << *c.m_labels : out << *c.m_operands;
+  }
+
+ private:
+  /// There is one algorithm, and a call that forces another one is refused.
+  static RandomShape shape_for_gradients(Random& random) {
+    RandomShape shape(random);
+    if (!random.one_in(50)) shape.options.algorithm = Algorithm::automatic;
+    return shape;
+  }
+
+  Inputs<T> inputs() const {
+    return m_operands ? m_operands->as_rows(m_shape.extents, m_shape.options.axis) : Inputs<T>{};
+  }
+  const Field<X, Exec>& dx() const { return m_in_place ? m_x : m_dx; }
+
+  template <KokkosSoftmax::Impl::GradientOperation operation>
+  void call() {
+    const auto labels = m_labels ? std::optional(m_labels->arrays()) : std::nullopt;
+    const auto operands =
+        m_operands ? m_operands->arrays() : KokkosSoftmax::Impl::InputArrays<const X, T>{};
+    const auto x = array_of<const X>(m_x);
+    KokkosSoftmax::Impl::check_and_launch_gradient<operation>(
+        Exec{}, x, array_of<const T>(m_lse), "derivative", array_of<const T>(m_derivative),
+        labels ? &*labels : nullptr,
+        KokkosSoftmax::Impl::broadcast_inputs(operation, x, static_cast<int>(m_shape.axis()),
+                                              operands),
+        array_of<X>(dx()), m_shape.options);
+  }
+
+  void expect_results_right() const {
+    const auto labels = m_labels ? std::optional(m_labels->of_rows()) : std::nullopt;
+    EXPECT_TRUE(are_near<X>(m_shape.template rows_of<T>(dx()).values,
+                            reference_gradient(m_v, m_shape.options.scale, m_lse.read(),
+                                               m_derivative.read(), labels ? &*labels : nullptr)));
+    EXPECT_TRUE(dx().gaps_are_unchanged()) << "something beside dx's elements was written";
+  }
+
+  RandomShape m_shape;
+  Field<X, Exec> m_x;
+  Field<X, Exec> m_dx;
+  bool m_in_place;
+  Field<T, Exec> m_lse;
+  Field<T, Exec> m_derivative;
+  std::optional<RandomLabels<Exec>> m_labels;            // of cross_entropy_backward
+  std::optional<RandomOperands<X, T, Exec>> m_operands;  // of logsumexp_backward
+  Rows<T> m_v;
+};
+
+template <class C>
+class RandomLossCases : public ::testing::Test {};
+TYPED_TEST_SUITE(RandomLossCases, RandomSameTypeConfigs, ConfigName);
+
+TYPED_TEST(RandomLossCases, AreRight) { expect_random_cases_right<RandomLossCase<TypeParam>>(); }
+
+template <class C>
+class RandomGradientCases : public ::testing::Test {};
+TYPED_TEST_SUITE(RandomGradientCases, RandomSameTypeConfigs, ConfigName);
+
+TYPED_TEST(RandomGradientCases, AreRight) {
+  expect_random_cases_right<RandomGradientCase<TypeParam>>();
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test

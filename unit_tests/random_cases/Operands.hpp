@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_TEST_RANDOMCASES_OPERANDS_HPP
+#define KOKKOSSOFTMAX_TEST_RANDOMCASES_OPERANDS_HPP
+
+/// \file
+/// Random arrays that a call reads besides x.
+
+#include <array>
+#include <optional>
+#include <random_cases/Arrays.hpp>
+#include <support/Inputs.hpp>
+
+namespace KokkosSoftmax::Test {
+
+/// An operand of fewer axes than `to`, or with axes of extent 1, or with strides of 0.
+inline Placement random_operand_placement(Random& random, const Extents& to) {
+  Extents extents(to.begin() + (random.one_in(3) ? random.below(to.size() + 1) : 0), to.end());
+  for (std::size_t& extent : extents)
+    if (random.one_in(4)) extent = 1;
+  Placement placement = random_placement(random, extents);
+  for (std::size_t& stride : placement.strides)
+    if (random.one_in(12)) stride = 0;
+  return placement;
+}
+
+/// An array that a call reads besides x. All of its memory holds random numbers, also the gaps and
+/// the guard zones: a kernel that takes the wrong ones gives wrong results.
+template <class B, class Exec>
+class RandomOperand {
+ public:
+  template <class Make>
+  RandomOperand(Placement placement, const Make& make)
+      : m_placement(std::move(placement)),
+        m_image(2 * guard + m_placement.offset + m_placement.span()),
+        m_memory(m_image.size() * sizeof(B)) {
+    for (B& value : m_image) value = make();
+    m_memory.assign(m_image.data());
+  }
+
+  StridedArray<const B> array() const {
+    return array_at(reinterpret_cast<const B*>(m_memory.data()) + begin(), m_placement);
+  }
+
+  /// One value per element of the extents that it is broadcast to, with the last axis fastest.
+  template <class Value>
+  std::vector<Value> broadcast(const Extents& to) const {
+    Placement placement{to, Extents(to.size(), 0)};
+    const std::size_t missing = to.size() - m_placement.extents.size();
+    for (std::size_t d = 0; d < m_placement.extents.size(); ++d)
+      if (m_placement.extents[d] != 1) placement.strides[missing + d] = m_placement.strides[d];
+    std::vector<Value> values;
+    for (const std::size_t address : placement.addresses())
+      values.push_back(static_cast<Value>(m_image[begin() + address]));
+    return values;
+  }
+
+  bool is_unchanged() const {
+    std::vector<B> image(m_image.size());
+    m_memory.read(image.data());
+    return same_bits(image, m_image);
+  }
+
+ private:
+  static constexpr std::size_t guard = 64;
+  std::size_t begin() const { return guard + m_placement.offset; }
+
+  Placement m_placement;
+  std::vector<B> m_image;
+  Memory<Kokkos::Device<Exec, typename Exec::memory_space>> m_memory;
+};
+
+/// The operands of a call that are read.
+template <class X, class T, class Exec>
+struct RandomOperands {
+  template <class B>
+  using Optional = std::optional<RandomOperand<B, Exec>>;
+
+  Optional<X> bias;
+  Optional<T> wide_bias;
+  Optional<unsigned char> mask;
+  Optional<std::int32_t> lengths;
+  Optional<std::int64_t> long_lengths;
+  std::optional<Causal> causal;
+
+  RandomOperands(Random& random, const Extents& extents, std::size_t axis) {
+    const auto place = [&](const Extents& to) { return random_operand_placement(random, to); };
+    const auto number = [&] { return 2 * random.normal(); };
+    if (random.one_in(4)) bias.emplace(place(extents), [&] { return static_cast<X>(number()); });
+    if (!std::is_same_v<X, T> && !bias && random.one_in(4))
+      wide_bias.emplace(place(extents), [&] { return static_cast<T>(number()); });
+    const std::size_t density = random.element_of(std::array{2, 3, 10, 1000});
+    if (random.one_in(4))
+      mask.emplace(place(extents), [&]() -> unsigned char {
+        return random.one_in(density) ? 0 : static_cast<unsigned char>(random.up_to(255));
+      });
+    const Extents rows = without_axis(extents, static_cast<int>(axis));
+    const auto length = [&] {
+      return static_cast<std::int32_t>(random.below(extents[axis] + extents[axis] / 4 + 3)) - 1;
+    };
+    if (random.one_in(6))
+      lengths.emplace(place(rows), length);
+    else if (random.one_in(6))
+      long_lengths.emplace(place(rows), length);
+    if (extents.size() > 1 && random.one_in(6)) add_causal(random, extents, axis);
+  }
+
+  /// The same operands as rows, with everything that masks in the mask.
+  Inputs<T> as_rows(const Extents& extents, int axis) const {
+    Inputs<T> inputs;
+    const auto to_rows = [&](const auto& operand) {
+      return tensor_to_rows(operand.template broadcast<T>(extents), extents, axis);
+    };
+    if (bias) inputs.bias = to_rows(*bias);
+    if (wide_bias) inputs.bias = to_rows(*wide_bias);
+    const std::vector<T> mask_rows = mask ? to_rows(*mask) : std::vector<T>{};
+    const std::vector<std::int64_t> limits = column_limits(extents, axis);
+    const std::size_t columns = extents[axis_index(extents, axis)];
+    for (std::size_t row = 0; row < limits.size(); ++row)
+      for (std::size_t column = 0; column < columns; ++column)
+        inputs.mask.push_back((!mask || mask_rows[row * columns + column] != 0) &&
+                              static_cast<std::int64_t>(column) < limits[row]);
+    return inputs;
+  }
+
+  bool are_unchanged() const {
+    const auto is_unchanged = [](const auto& operand) {
+      return !operand || operand->is_unchanged();
+    };
+    return is_unchanged(bias) && is_unchanged(wide_bias) && is_unchanged(mask) &&
+           is_unchanged(lengths) && is_unchanged(long_lengths);
+  }
+
+  friend std::ostream& operator<<(std::ostream& out, const RandomOperands& operands) {
+    if (operands.bias || operands.wide_bias) out << ", bias";
+    if (operands.mask) out << ", mask";
+    if (operands.lengths || operands.long_lengths) out << ", lengths";
+    if (operands.causal) out << ", causal";
+    return out;
+  }
+
+  auto arrays() const {
+    KokkosSoftmax::Impl::InputArrays<const X, T> arrays;
+    if (bias) arrays.bias = bias->array();
+    if (wide_bias) arrays.wide_bias = wide_bias->array();
+    if (mask) arrays.mask = mask->array();
+    if (lengths) arrays.lengths = lengths->array();
+    if (long_lengths) arrays.long_lengths = long_lengths->array();
+    arrays.causal = causal;
+    return arrays;
+  }
+
+ private:
+  void add_causal(Random& random, const Extents& extents, std::size_t axis) {
+    const auto columns = static_cast<std::int64_t>(extents[axis]);
+    causal = Causal{.offset = static_cast<std::int64_t>(random.below(2 * extents[axis] + 3)) -
+                              columns - 1};
+    const std::size_t other = random.below(extents.size());
+    if (other == axis) return;  // the default
+    causal->axis = static_cast<int>(other);
+    if (random.one_in(2)) *causal->axis -= static_cast<int>(extents.size());
+  }
+
+  /// For each row, the number of columns that lengths and the causal limit leave.
+  std::vector<std::int64_t> column_limits(const Extents& extents, int axis) const {
+    const Extents rows = without_axis(extents, axis);
+    std::vector<std::int64_t> limits(product(rows), std::numeric_limits<std::int64_t>::max());
+    if (lengths) limits = lengths->template broadcast<std::int64_t>(rows);
+    if (long_lengths) limits = long_lengths->template broadcast<std::int64_t>(rows);
+    if (!causal) return limits;
+    const std::size_t a = axis_index(extents, axis);
+    std::size_t counted = a == extents.size() - 1 ? extents.size() - 2 : extents.size() - 1;
+    if (causal->axis) counted = axis_index(extents, *causal->axis);
+    Placement index{rows, Extents(rows.size(), 0)};  // whose addresses are the index of each row
+    index.strides[counted > a ? counted - 1 : counted] = 1;
+    const std::vector<std::size_t> indices = index.addresses();
+    for (std::size_t row = 0; row < limits.size(); ++row)
+      limits[row] =
+          std::min(limits[row], static_cast<std::int64_t>(indices[row]) + causal->offset + 1);
+    return limits;
+  }
+};
+
+}  // namespace KokkosSoftmax::Test
+
+#endif
