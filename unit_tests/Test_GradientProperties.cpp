@@ -5,6 +5,7 @@
 // another order give dx in that order. No reference of a result is needed, only its bound.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numeric>
 #include <random>
@@ -59,7 +60,7 @@ class GradientProperties : public ::testing::Test {
   using X = typename C::x_value;
   using Exec = typename C::exec;
   static constexpr std::size_t count = 9;
-  static constexpr std::size_t all_columns[] = {2, 7, 33, 300, 1024, 5001};
+  static constexpr std::array<std::size_t, 6> all_columns = {2, 7, 33, 300, 1024, 5001};
   static constexpr double scale = 0.5;
 
   /// The dx of a backward pass.
