@@ -344,6 +344,20 @@ TYPED_TEST(CrossEntropy, LogsumexpBackwardWithOperands) {
     }
 }
 
+// Values far from 0 with small differences to lse: the error depends on the differences alone.
+TYPED_TEST(CrossEntropy, GradientsOfLargeValues) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  for (const T shift : {T(-1000), T(-300), T(300), T(1000)})
+    for (const std::size_t columns : {7, 64}) {
+      Rows<T> x = normal_sample<X>(33, columns).rows;
+      for (T& value : x.values) value = static_cast<T>(static_cast<X>(value + shift));
+      for (const int axis : {0, 1})
+        EXPECT_TRUE((TestFixture::template check_gradient<Right, Right, Right>(
+            TestFixture::extents_of(33, columns, axis), x, nullptr, axis, 1.0)));
+    }
+}
+
 // The gradient is the derivative of the loss, from the reference of the loss.
 TYPED_TEST(CrossEntropy, CentralDifferences) {
   using X = typename TypeParam::x_value;

@@ -86,8 +86,10 @@ class GradientRow {
   KOKKOS_FORCEINLINE_FUNCTION T product(T above) const {
     return above == T(0) ? T(0) : factor * above;
   }
+  /// lse is subtracted first: as the reference of Exp it would add an error of the size of v,
+  /// because it isn't one of the references with few bits that Exp is made for.
   KOKKOS_FORCEINLINE_FUNCTION T probability(T v) const {
-    return v == -Kokkos::Experimental::infinity_v<T> ? T(0) : Exp(lse)(v);
+    return v == -Kokkos::Experimental::infinity_v<T> ? T(0) : Exp(T(0))(v - lse);
   }
 };
 
