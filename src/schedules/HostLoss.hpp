@@ -27,6 +27,7 @@ class HostLossRows {
   explicit HostLossRows(const LossArgs<V>& arguments)
       : m_arguments(arguments),
         m_columns(arguments.problem.columns),
+        m_spans(m_columns),
         m_values(host_thread_buffer<T>() + 2 * host_buffer_row) {}
 
   /// The number of rows that are computed together.
@@ -44,28 +45,40 @@ class HostLossRows {
     else if (m_columns <= span_columns)
       compute_batch(first, count);
     else
-      for (std::int64_t r = first; r < first + count; ++r) compute_long_row(r);
+      for (std::int64_t r = first; r < first + count; ++r) compute_in_parts(LongRow(*this, r));
   }
+
+  /// A row of more than one span, see compute_in_parts(). There are no entries to write.
+  class LongRow {
+   public:
+    struct State {
+      HostState<T> row;
+      double total;  // of the entries; 0 if the loss isn't smoothed
+    };
+    LongRow(const HostLossRows& rows, std::int64_t r) : m_rows(rows), m_r(r) {}
+
+    std::int64_t count() const { return m_rows.m_spans.count(); }
+    void reduce(std::int64_t s, State& state) const { state = m_rows.reduce_span(m_r, s); }
+    void merge(State& into, const State& from) const {
+      m_rows.kernels().merge(into.row, from.row);
+      into.total += from.total;
+    }
+    void finish(const State& all) const { m_rows.finish_long_row(m_r, all); }
+    void write(std::int64_t /*first*/, std::int64_t /*last*/, const State&) const {}
+
+   private:
+    const HostLossRows& m_rows;
+    std::int64_t m_r;
+  };
 
  private:
   static const auto& kernels() { return Kernels::table().log_softmax; }
   bool smooths() const { return m_arguments.smoothing != T(0); }
 
   Job job(std::int64_t count, T* lse) const {
-    Job job;
+    Job job = rows_in_buffer(m_values, count, m_columns);
     job.factors = LossSource<V>(m_arguments).on_host().template factors<HostFactors<T>>();
     job.lse = {lse, 1};
-    job.max = {nullptr, 0};
-    job.zero_empty_rows = false;
-    job.streams = false;
-    job.y_holds_row_values = false;
-    job.x = m_values;
-    job.x_stride = m_columns;
-    job.y = m_values;
-    job.y_stride = m_columns;
-    job.rows = count;
-    job.columns = m_columns;
-    job.buffer = host_thread_buffer<T>();
     return job;
   }
 
@@ -77,48 +90,35 @@ class HostLossRows {
       const T* const log_p = m_values + r * m_columns;
       const std::int64_t label = label_of_row(m_arguments.problem, m_arguments.labels, first + r);
       write(first + r, label, label < 0 ? T(0) : log_p[label],
-            smooths() ? sum_of(log_p, m_columns) : 0, lse[r]);
+            smooths() ? mean(sum_of(log_p, m_columns)) : T(0), lse[r]);
     }
   }
 
-  void compute_long_row(std::int64_t r) const {
+  typename LongRow::State reduce_span(std::int64_t r, std::int64_t s) const {
     T lse;
-    const Job one = job(1, &lse);
-    HostState<T> row;
-    const auto for_each_span = [&](const auto& f) {
-      for (std::int64_t c = 0; c < m_columns; c += span_columns)
-        f(c, std::min(span_columns, m_columns - c));
-    };
-    for_each_span([&](std::int64_t c, std::int64_t size) {
-      load(r, 1, c, size);
-      const HostState<T> span = kernels().reduce(one, 0, 0, size);
-      if (c == 0)
-        row = span;
-      else
-        kernels().merge(row, span);
-    });
-    kernels().finish(one, 0, row);
-    double sum = 0;
-    if (smooths())
-      for_each_span([&](std::int64_t c, std::int64_t size) {
-        log_probabilities(one, r, c, size, row);
-        sum += sum_of(m_values, size);
-      });
-    const std::int64_t label = label_of_row(m_arguments.problem, m_arguments.labels, r);
-    if (label >= 0) log_probabilities(one, r, label, 1, row);
-    write(r, label, m_values[0], sum, lse);
+    load(r, 1, m_spans.begin(s), m_spans.size(s));
+    return {kernels().reduce(job(1, &lse), 0, 0, m_spans.size(s)),
+            smooths() ? sum_of(m_values, m_spans.size(s)) : 0};
   }
 
-  /// Those of columns [first, first + size) of row r, in the buffer.
-  void log_probabilities(const Job& one, std::int64_t r, std::int64_t first, std::int64_t size,
-                         const HostState<T>& row) const {
-    load(r, 1, first, size);
-    kernels().write(one, 0, 0, size, row);
+  /// The logarithm of a probability is an affine function of the entry. So the mean of the
+  /// logarithms is the logarithm for the mean entry.
+  void finish_long_row(std::int64_t r, const typename LongRow::State& all) const {
+    T lse;
+    const Job one = job(1, &lse);
+    kernels().finish(one, 0, all.row);
+    const std::int64_t label = label_of_row(m_arguments.problem, m_arguments.labels, r);
+    load(r, 1, std::max<std::int64_t>(label, 0), 1);
+    m_values[1] = mean(all.total);
+    kernels().write(one, 0, 0, 2, all.row);
+    write(r, label, m_values[0], m_values[1], lse);
   }
+
+  T mean(double total) const { return static_cast<T>(total / static_cast<double>(m_columns)); }
 
   /// So few numbers are added to each partial sum that doubles lose no digits, even if each
   /// addition is rounded in the same direction.
-  static double sum_of(const T* log_p, std::int64_t count) {
+  static double sum_of(const T* numbers, std::int64_t count) {
     constexpr std::int64_t block = 64, lanes = 8;
     CompensatedSum<double> sum;
     for (std::int64_t first = 0; first < count; first += block) {
@@ -126,14 +126,16 @@ class HostLossRows {
       const std::int64_t end = std::min(count, first + block);
       std::int64_t c = first;
       for (; c + lanes <= end; c += lanes)
-        for (std::int64_t i = 0; i < lanes; ++i) partial[i] += static_cast<double>(log_p[c + i]);
-      for (; c < end; ++c) partial[0] += static_cast<double>(log_p[c]);
+        for (std::int64_t i = 0; i < lanes; ++i) partial[i] += static_cast<double>(numbers[c + i]);
+      for (; c < end; ++c) partial[0] += static_cast<double>(numbers[c]);
       for (std::int64_t i = 0; i < lanes; ++i) sum.add(partial[i]);
     }
     return sum.value();
   }
 
-  void write(std::int64_t r, std::int64_t label, T log_p, double sum, T lse) const {
+  /// Writes the numbers of a row, given the logarithm of the label's probability, and the mean of
+  /// all of them if the loss is smoothed.
+  void write(std::int64_t r, std::int64_t label, T log_p, T mean_log_p, T lse) const {
     const auto& problem = m_arguments.problem;
     if (m_arguments.row_lse.data != nullptr) number_of_row(problem, m_arguments.row_lse, r) = lse;
     T& loss = number_of_row(problem, m_arguments.loss, r);
@@ -144,7 +146,7 @@ class HostLossRows {
       loss = Kokkos::Experimental::quiet_NaN_v<T>;
     else
       loss = (smoothing == T(1) ? T(0) : T(0) - (T(1) - smoothing) * log_p) -
-             (smooths() ? smoothing * static_cast<T>(sum / static_cast<double>(m_columns)) : T(0));
+             (smooths() ? smoothing * mean_log_p : T(0));
   }
 
   /// Columns [first_column, first_column + size) of some rows, one row after the other.
@@ -163,6 +165,7 @@ class HostLossRows {
 
   const LossArgs<V>& m_arguments;
   std::int64_t m_columns;
+  HostSpans m_spans;
   T* m_values;
 };
 
@@ -181,20 +184,37 @@ struct HostLossBlocks {
   }
 };
 
+/// All threads of a team work on each row.
+template <class Exec, class V>
+struct HostLossInSpans {
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+
+  LossArgs<V> arguments;
+
+  void operator()(const Member& member) const {
+    const HostLossRows<V> rows(arguments);
+    compute_in_parts(member, typename HostLossRows<V>::LongRow(rows, member.league_rank()));
+  }
+};
+
 /// Enqueues cross_entropy.
 /// \throws std::invalid_argument  if the library has no kernels for the type of the computation
 template <class Exec, class V>
 void host_loss(const Exec& exec, const std::string& label, const LossArgs<V>& arguments) {
   using T = typename V::Compute;
-  if constexpr (have_kernels<T, T>)
-    launch_host_blocks(
-        exec, label,
-        HostLossBlocks<V>{arguments, std::min<std::int64_t>(arguments.problem.rows,
-                                                            std::max(1, exec.concurrency()))});
-  else
+  const std::int64_t rows = arguments.problem.rows, columns = arguments.problem.columns;
+  const std::int64_t threads = std::max(1, exec.concurrency());
+  if constexpr (have_kernels<T, T>) {
+    if (share_rows(rows, columns, threads))
+      launch_host_teams<typename HostLossRows<V>::LongRow::State>(
+          exec, label, rows, HostLossInSpans<Exec, V>{arguments}, HostSpans(columns).count());
+    else
+      launch_host_blocks(exec, label, HostLossBlocks<V>{arguments, std::min(rows, threads)});
+  } else {
     throw std::invalid_argument(
         "KokkosSoftmax::cross_entropy: the library has no float kernels for hosts "
         "(KokkosSoftmax_VALUE_TYPES has half types alone): add float");
+  }
 }
 
 }  // namespace KokkosSoftmax::Impl

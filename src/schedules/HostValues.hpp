@@ -93,20 +93,10 @@ class HostValueRows {
   }
 
   Job job(std::int64_t first, std::int64_t count) const {
-    Job job;
-    job.factors = {T(1), T(1), true, false};
+    Job job = rows_in_buffer(m_values, count, m_columns);
     job.lse = row_values(m_arguments.problem.lse, m_arguments.problem.lse_stride, first);
     job.max = row_values(m_arguments.problem.max, m_arguments.problem.max_stride, first);
     job.zero_empty_rows = m_arguments.empty_rows == EmptyRows::zero;
-    job.streams = false;
-    job.y_holds_row_values = false;
-    job.x = m_values;
-    job.x_stride = m_columns;
-    job.y = m_values;
-    job.y_stride = m_columns;
-    job.rows = count;
-    job.columns = m_columns;
-    job.buffer = host_thread_buffer<T>();
     return job;
   }
   static HostRowValues<T> row_values(T* data, std::int64_t stride, std::int64_t first) {

@@ -80,6 +80,26 @@ T* host_thread_buffer() {
   return buffer.get();
 }
 
+/// A job of rows that stand one after the other in `values`, and are replaced by their results.
+template <class T>
+HostRowsJob<T, T, T> rows_in_buffer(T* values, std::int64_t rows, std::int64_t columns) {
+  HostRowsJob<T, T, T> job;
+  job.factors = {T(1), T(1), true, false};
+  job.lse = {nullptr, 0};
+  job.max = {nullptr, 0};
+  job.zero_empty_rows = false;
+  job.streams = false;
+  job.y_holds_row_values = false;
+  job.x = values;
+  job.x_stride = columns;
+  job.y = values;
+  job.y_stride = columns;
+  job.rows = rows;
+  job.columns = columns;
+  job.buffer = host_thread_buffer<T>();
+  return job;
+}
+
 /// Makes the jobs of a launch. The rows of a job have the same indices along all outer axes except
 /// the fastest. Up to `threads` threads work on them.
 template <class Op>
