@@ -136,7 +136,7 @@ void check_labels_apart(const Callee& callee, const LabelArrays& labels, const c
 }
 
 /// Checks the values of the arguments and enqueues the operation. If it throws, nothing is written.
-/// `lse` has no data if it isn't asked for.
+/// `lse` is empty if it isn't asked for.
 template <LossOperation operation, class Exec, class T, class RowValue>
 void check_and_launch_loss(const Exec& exec, const StridedArray<const T>& x,
                            const LabelArrays& labels, const StridedArray<RowValue>& loss,

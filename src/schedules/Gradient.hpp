@@ -220,7 +220,7 @@ class GradientColumnsKernel {
  public:
   using Arguments = GradientArgs<ArgumentsOf<Source>>;
 
-  using Bounds = Kokkos::LaunchBounds<>;
+  using Bounds = Kokkos::LaunchBounds<>;  // the compiler's choice
 
   explicit GradientColumnsKernel(const Arguments& arguments_) : arguments(arguments_) {}
 

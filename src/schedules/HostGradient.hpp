@@ -101,9 +101,13 @@ class HostGradientBlock {
     m_lse[r] = row.lse;
     m_factor[r] = row.factor;
     m_offset[r] = row.offset;
-    m_has_label[r] =
-        row.label >= m_block.first_column && row.label < m_block.first_column + m_block.columns;
-    if (m_has_label[r]) m_of_label[r] = label_entry(m_block.first_row + r, row);
+    m_label[r] = row.label;
+    if (has_label(r)) m_of_label[r] = label_entry(m_block.first_row + r, row);
+  }
+  /// Whether the label of row r is a column of the block.
+  bool has_label(std::int64_t r) const {
+    return m_label[r] >= m_block.first_column &&
+           m_label[r] < m_block.first_column + m_block.columns;
   }
   /// dx of the label, which is computed before x may be overwritten.
   T label_entry(std::int64_t r, const GradientRow<X, T>& row) const {
@@ -183,12 +187,10 @@ class HostGradientBlock {
   /// Writes the entry of the label, and 0 in ignored rows.
   void finish_row(std::int64_t r) const {
     if (!m_arguments.has_labels()) return;
-    const std::int64_t number = m_block.first_row + r;
-    const std::int64_t label = label_of_row(problem(), m_arguments.labels, number);
-    X* const dx = m_arguments.row(number).y;
+    X* const dx = m_arguments.row(m_block.first_row + r).y;
     const std::int64_t stride = problem().y_column_stride;
-    if (m_has_label[r]) dx[label * stride] = static_cast<X>(m_of_label[r]);
-    if (label != NoLabel::ignored) return;
+    if (has_label(r)) dx[m_label[r] * stride] = static_cast<X>(m_of_label[r]);
+    if (m_label[r] != NoLabel::ignored) return;
     for (std::int64_t c = 0; c < m_block.columns; ++c)
       dx[(m_block.first_column + c) * stride] = static_cast<X>(T(0));
   }
@@ -199,8 +201,8 @@ class HostGradientBlock {
   alignas(64) T m_lse[most_rows];
   alignas(64) T m_factor[most_rows];
   alignas(64) T m_offset[most_rows];
+  std::int64_t m_label[most_rows];
   T m_of_label[most_rows];
-  bool m_has_label[most_rows];
 };
 
 /// Each thread works on blocks that follow one another.
