@@ -150,6 +150,19 @@ TYPED_TEST(CrossEntropy, EveryAlgorithm) {
     }
 }
 
+// Fewer rows than threads, so that these share the columns on a host.
+TYPED_TEST(CrossEntropy, OneLongRow) {
+  using X = typename TypeParam::x_value;
+  constexpr std::size_t columns = 140001;
+  const auto& x = normal_sample<X>(1, columns).rows;
+  for (const double smoothing : {0.0, 0.125, 1.0}) {
+    const Labels labels = random_labels(1, columns, smoothing, -100);
+    for (const int axis : {0, 1})
+      EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int64_t>(
+          TestFixture::extents_of(1, columns, axis), x, labels, {.axis = axis, .scale = -0.75})));
+  }
+}
+
 TYPED_TEST(CrossEntropy, LayoutsAndLabels) {
   using X = typename TypeParam::x_value;
   for (const std::size_t columns : {3, 130, 5001})
