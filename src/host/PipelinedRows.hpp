@@ -44,7 +44,8 @@ class PipelinedRows {
         m_values(job.factors),
         m_vectors((job.columns + L::width - 1) / L::width),
         m_rest(static_cast<int>(job.columns - last())),
-        m_group(static_cast<int>(smaller((group_vectors + m_vectors - 1) / m_vectors, L::width))),
+        m_group(static_cast<int>(
+            smaller(smaller((group_vectors + m_vectors - 1) / m_vectors, L::width), job.rows))),
         m_lead(lead()),
         m_rotation(rotation()),
         m_kept(kept_apart_from_x()) {}

@@ -39,37 +39,42 @@ class ShortRows {
 
   void run() const {
     Stage stage(m_job);
-    for (std::int64_t r = 0; r < m_job.rows; r += group) {
-      const std::int64_t left = m_job.rows - r;
-      run_group(r, left < group ? static_cast<int>(left) : group, stage);
-    }
+    const std::int64_t whole = m_job.rows / group * group;
+    for (std::int64_t r = 0; r < whole; r += group) run_group<true>(r, group, stage);
+    if (whole < m_job.rows) run_group<false>(whole, static_cast<int>(m_job.rows - whole), stage);
     stage.end();
   }
 
  private:
-  KOKKOSSOFTMAX_HOST_FUNCTION void run_group(std::int64_t r, int rows, Stage& stage) const {
+  /// `is_whole`: whether the group has all of its rows. If not, the loops have fewer steps: a call
+  /// of one row would take as long as a whole group otherwise.
+  template <bool is_whole>
+  KOKKOSSOFTMAX_HOST_FUNCTION void run_group(std::int64_t r, int all_rows, Stage& stage) const {
+    const int rows = is_whole ? group : all_rows;
+    const int used_sets = is_whole || sets == 1 ? sets : (rows + L::width - 1) / L::width;
     V kept[group][max_vectors];
-    V of_row[sets][L::width];
-    LaneStates<L> states[sets];
-    for (int i = 0; i < group; ++i)
-      of_row[i / L::width][i % L::width] = read(r + (i < rows ? i : rows - 1), kept[i]);
-    for (int s = 0; s < sets; ++s) {
+    V of_row[sets][L::width] = {};
+    LaneStates<L> states[sets] = {};
+    for (int i = 0; i < rows; ++i) of_row[i / L::width][i % L::width] = read(r + i, kept[i]);
+    for (int s = 0; s < used_sets; ++s) {
       states[s].max = L::reduce_each(
           of_row[s], [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return larger(a, b); });
       states[s].reference = Exp::reference(states[s].max);
     }
-    for (int s = 0; s < sets; ++s) {
+    for (int s = 0; s < used_sets; ++s) {
       const RowBroadcast<L, Exp> exp{Exp(states[s].reference)};
-      for (int i = 0; i < L::width; ++i)
+      const int count =
+          is_whole ? L::width : static_cast<int>(smaller(rows - s * L::width, L::width));
+      for (int i = 0; i < count; ++i)
         of_row[s][i] = sum_of_exp(exp.of_row(i), kept[s * L::width + i], stage,
                                   m_job.x + (r + group + s * L::width + i) * m_job.x_stride);
     }
-    for (int s = 0; s < sets; ++s)
+    for (int s = 0; s < used_sets; ++s)
       states[s].sum = end_sum<Op, L>(
           states[s].max,
           L::reduce_each(of_row[s], [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return a + b; }));
     stage.begin_group();
-    for (int s = 0; s < sets; ++s) {
+    for (int s = 0; s < used_sets; ++s) {
       const int first = s * L::width;
       const int count = static_cast<int>(smaller(rows - first, L::width));
       if constexpr (Op::writes_entries) {
