@@ -78,6 +78,9 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   logsumexp_backward(half, of_half, of_half, half, {.axis = 0});
   logsumexp_backward(Exec{}, x, lse, lse, x, options, Operands{.bias = x, .mask = mask});
   logsumexp_backward(x, lse, lse, x, options, Operands{.lengths = lengths});
+  KokkosSoftmax::SerialSoftmax::invoke(View<const double*>(lse), lse, {.scale = 2.0});
+  KokkosSoftmax::SerialLogSumExp::invoke(lse);
+  KokkosSoftmax::SerialLogSumExpBackward::invoke(of_half, 1, 1, of_half);
 #ifdef KOKKOSSOFTMAX_TEST_WRONG_CALLS
   KokkosSoftmax::softmax(Exec{}, View<int**>("x", 1, 1), y);
   KokkosSoftmax::softmax(Exec{}, x, View<float**>("y", 1, 1));
@@ -176,6 +179,14 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   logsumexp_backward(Exec{}, x, lse, lse);
   logsumexp_backward(x, lse.data(), lse, x, options);
   logsumexp_backward(x, lse, 1.0, x, options, Operands{.mask = mask});
+  using namespace KokkosSoftmax;
+  SerialSoftmax::invoke(x, lse);
+  SerialSoftmax::invoke(lse, of_half);
+  SerialLogSoftmax::invoke(lse, 1.0);
+  SerialLogSumExp::invoke(View<int*>("x", 1));
+  SerialSoftmaxBackward::invoke(lse, of_half, lse);
+  SerialLogSoftmaxBackward::invoke(y, lse, lse);
+  SerialLogSumExpBackward::invoke(lse, 1.0, 1.0, View<const double*>(lse));
 #endif
 }
 

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <impl/device/numerics/KokkosSoftmax_ExpForSum.hpp>
 #include <limits>
-#include <numerics/ExpForSum.hpp>
 #include <support/Config.hpp>
 #include <vector>
 

@@ -6,8 +6,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <impl/device/numerics/KokkosSoftmax_ExpHalf.hpp>
 #include <limits>
-#include <numerics/ExpHalf.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {

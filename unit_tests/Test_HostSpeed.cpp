@@ -6,8 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <impl/device/numerics/KokkosSoftmax_Exp.hpp>
 #include <limits>
-#include <numerics/Exp.hpp>
 #include <support/Check.hpp>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__) || \

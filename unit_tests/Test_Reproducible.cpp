@@ -71,10 +71,6 @@ class Reproducible : public ::testing::Test {
     if (algorithm == Algorithm::host) return is_host_space<Exec>;
     // A single row is both contiguous and strided, and must_serve holds only for dense matrices.
     if (count == 1 || !(right || left)) return false;
-    // Only shapes with one load per entry are reproducible. On GPUs, fused_registers has no such
-    // shape for float.
-    if (algorithm == Algorithm::fused_registers && !is_host_space<Exec> && sizeof(T) == 4)
-      return false;
     const bool strided = right == (c.options.axis == 0);
     return must_serve<C>(algorithm, c.function, columns, strided);
   }

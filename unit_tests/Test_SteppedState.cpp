@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <impl/device/team/KokkosSoftmax_SteppedState.hpp>
 #include <limits>
 #include <random>
-#include <team/SteppedState.hpp>
 #include <type_traits>
 #include <vector>
 

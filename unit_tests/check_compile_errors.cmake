@@ -100,7 +100,14 @@ set(sentences
   "KokkosSoftmax::logsumexp_backward: the value type of operands.mask must be bool or unsigned char"
   "KokkosSoftmax::logsumexp_backward: x must be a Kokkos::View (the arguments are x, lse, dlse and dx, or exec, x, lse, dlse and dx)"
   "KokkosSoftmax::logsumexp_backward: lse must be a Kokkos::View (the arguments are x, lse, dlse and dx, or exec, x, lse, dlse and dx)"
-  "KokkosSoftmax::logsumexp_backward: dlse must be a Kokkos::View (the arguments are x, lse, dlse and dx, or exec, x, lse, dlse and dx)")
+  "KokkosSoftmax::logsumexp_backward: dlse must be a Kokkos::View (the arguments are x, lse, dlse and dx, or exec, x, lse, dlse and dx)"
+  "KokkosSoftmax::...Softmax::invoke: x must be a Kokkos::View of rank 1"
+  "KokkosSoftmax::...Softmax::invoke: the value types of x and y ${pairs}, that of y without const"
+  "KokkosSoftmax::...LogSoftmax::invoke: y must be a Kokkos::View of rank 1"
+  "KokkosSoftmax::...LogSumExp::invoke: the value type of x must be float, double, half_t or bhalf_t"
+  "KokkosSoftmax::...SoftmaxBackward::invoke: all Views must have the value type of y, that of dx without const"
+  "KokkosSoftmax::...LogSoftmaxBackward::invoke: log_y must be a Kokkos::View of rank 1"
+  "KokkosSoftmax::...LogSumExpBackward::invoke: all Views must have the value type of x, that of dx without const")
 
 execute_process(COMMAND ${COMPILER} ${FLAGS} -fsyntax-only ${SOURCE}
   RESULT_VARIABLE failed ERROR_VARIABLE message)

@@ -9,6 +9,7 @@
 #include <KokkosSoftmax_Options.hpp>
 #include <algorithm>
 #include <backend/AccessMode.hpp>
+#include <backend/NoFastMath.hpp>
 #include <cstdint>
 #include <ostream>
 

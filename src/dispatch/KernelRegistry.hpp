@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <dispatch/ColumnsInOrder.hpp>
 #include <dispatch/Shapes.hpp>
 #include <dispatch/SharedKernels.hpp>
 #include <launch/ClusterLaunch.hpp>
@@ -39,6 +40,7 @@ struct KernelVariant {
 
   Schedule schedule;
   Regime regime;
+  ColumnRange in_order;  ///< rows that it adds up in ReductionOrder
   bool (*fits_device)(const Context&);
   void (*prepare)(const Exec&);  ///< allocates what a launch needs besides the kernel
   void (*launch)(const Context&);
@@ -92,8 +94,9 @@ class KernelRegistry {
   using OneOf = std::conditional_t<Op::writes_entries, Written, Reduced>;
 
   template <class Launch>
-  static constexpr Entry entry(const Schedule& schedule) {
-    return {schedule, Regime::any_rows, &Launch::fits_device, &Launch::prepare, &Launch::launch};
+  static constexpr Entry entry(const Schedule& schedule, const ColumnRange& in_order = {}) {
+    return {schedule,         Regime::any_rows, in_order, &Launch::fits_device,
+            &Launch::prepare, &Launch::launch};
   }
 
   template <Algorithm algorithm,
@@ -103,7 +106,8 @@ class KernelRegistry {
     return std::array<Entry, sizeof...(Shape)>{
         entry<Launch<algorithm, Exec, Shape,
                      Kernel<Exec, KernelOp<Op, function, algorithm, Shape>, Source, Shape>, Op, V>>(
-            make_schedule<Shape>(algorithm))...};
+            make_schedule<Shape>(algorithm),
+            columns_in_order<algorithm, Op, function, Source, Shape>())...};
   }
 
   template <Algorithm algorithm,

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <impl/KokkosSoftmax_Operation.hpp>
-#include <op/Backward.hpp>
+#include <impl/device/op/KokkosSoftmax_Backward.hpp>
+#include <impl/device/op/KokkosSoftmax_LogSumExp.hpp>
+#include <impl/device/op/KokkosSoftmax_Softmax.hpp>
 #include <op/CrossEntropy.hpp>
-#include <op/LogSumExp.hpp>
-#include <op/Softmax.hpp>
 #include <string_view>
 
 namespace KokkosSoftmax::Impl {

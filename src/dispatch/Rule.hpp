@@ -56,7 +56,10 @@ class Rule {
     using enum Algorithm;
     if constexpr (is_host_space<Exec>) return {host};
     // The choice depends on the number of columns only, not on the layout or on the number of rows.
-    if (m_context.options.reproducible) return {subgroup, fused_registers, fused_scratch, online};
+    if (m_context.options.reproducible) {
+      if constexpr (are_ordered) return {subgroup, fused_registers, online};
+      return {subgroup, fused_registers, fused_scratch, online};
+    }
     if (m_context.rows_are_neighbours())
       return {lane_holds_row()           ? subgroup
               : splitting_columns_pays() ? split_column
@@ -170,13 +173,22 @@ class Rule {
     int last = none;
     for (const int c : by_algorithm.of(algorithm)) {
       const Schedule& schedule = list[c].schedule;
-      if (list[c].regime != regime || !list[c].serves(m_context)) continue;
+      if (list[c].regime != regime || !has_order(list[c]) || !list[c].serves(m_context)) continue;
       if (last != none && list[last].schedule.access != schedule.access) break;
       last = c;
       if (algorithm != Algorithm::column || holds_column(c)) break;
     }
     return last;
   }
+
+  /// Whether the variant adds up the row in the order that the call asks for.
+  bool has_order(const KernelVariant<Exec, V, ArgumentsOf<Source>>& variant) const {
+    const Options& options = m_context.options;
+    return !are_ordered || !options.reproducible || options.algorithm != Algorithm::automatic ||
+           variant.in_order.contains(m_context.problem().columns);
+  }
+  /// Whether calls with Options::reproducible have the bits of calls inside kernels.
+  static constexpr bool are_ordered = !is_host_space<Exec> && is_ordered<Source>;
 
   const Context& m_context;
 };

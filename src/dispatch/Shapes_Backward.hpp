@@ -41,8 +41,8 @@ struct BackwardShapes : NoShapes {
                              Peeled<8, some>, Peeled<16, some>, Peeled<32, some>, Scalar<32, some>>;
   using FusedRegisters = ShapeList<Guarded<32, some, 2>, Guarded<32, some, 4>, Guarded<32, some, 8>,
                                    Guarded<32, some, 16>, Peeled<32, some, 2>, Peeled<32, some, 4>,
-                                   Peeled<32, some, 8>, Peeled<32, some, 16>, Scalar<32, some, 4>,
-                                   Scalar<32, some, 16>>;
+                                   Peeled<32, some, 8>, Peeled<32, some, 16>, Scalar<32, some, 2>,
+                                   Scalar<32, some, 4>, Scalar<32, some, 8>, Scalar<32, some, 16>>;
   using Cluster =
       ShapeList<Guarded<32, some, 8>, Guarded<32, 2 * some, 8>, Guarded<32, 2 * some, 16>,
                 Peeled<32, some, 8>, Peeled<32, 2 * some, 8>, Peeled<32, 2 * some, 16>>;

@@ -186,10 +186,15 @@ struct RegisterShapes : ShapeUnits<V> {
                ShapeList<Row<AccessMode::full_tile, 4, 8>, Row<AccessMode::full_tile, 8, 8>,
                          Row<AccessMode::full_tile, 16, 8>>{}),
       ShapeList<>>;
+  /// For ReductionOrder: its numbers of warps, and its entries per lane. Doubles have such shapes.
+  template <int warps, int entries>
+  using InOrder = Shape<warps, 32, entries, 1, AccessMode::scalar,
+                        resident_teams(warps, entries / widest<T>, AccessMode::scalar)>;
+  using RowsInOrder = ShapeList<InOrder<2, 16>, InOrder<4, 16>, InOrder<8, 16>, InOrder<16, 16>>;
   using FusedRegisters =
       std::conditional_t<sizeof(T) == 8, decltype(ExactRows{} + Rows<AccessMode::scalar>{}),
                          decltype(ExactRows{} + Rows<AccessMode::guarded_vectors>{} +
-                                  Rows<AccessMode::peeled_vectors>{})>;
+                                  Rows<AccessMode::peeled_vectors>{} + RowsInOrder{})>;
 
   // ---- For logsumexp, which reads rows and writes almost nothing, so that the number of
   // instructions matters.

@@ -8,7 +8,8 @@
 /// fetches from memory in each launch. docs/tuning.md has the measurements.
 
 #include <KokkosSoftmax_Options.hpp>
-#include <op/RowOp.hpp>
+#include <dispatch/Shapes_Units.hpp>
+#include <impl/device/op/KokkosSoftmax_RowOp.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {

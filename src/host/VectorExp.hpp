@@ -8,7 +8,7 @@
 /// there.
 
 #include <host/Vector.hpp>
-#include <numerics/ExpConstants.hpp>
+#include <impl/device/numerics/KokkosSoftmax_ExpConstants.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 

@@ -9,8 +9,8 @@
 #include <Kokkos_Core.hpp>
 #include <array>
 #include <backend/Schedule.hpp>
+#include <impl/device/op/KokkosSoftmax_RowOp.hpp>
 #include <iterator>
-#include <op/RowOp.hpp>
 #include <string>
 
 namespace KokkosSoftmax::Impl {

@@ -3,13 +3,13 @@
 #define KOKKOSSOFTMAX_SRC_OP_CROSSENTROPY_HPP
 
 #include <impl/KokkosSoftmax_Operation.hpp>
-#include <numerics/CompensatedSum.hpp>
-#include <numerics/ExpForSum.hpp>
+#include <impl/device/numerics/KokkosSoftmax_CompensatedSum.hpp>
+#include <impl/device/numerics/KokkosSoftmax_ExpForSum.hpp>
+#include <impl/device/op/KokkosSoftmax_LogSoftmax.hpp>
+#include <impl/device/op/KokkosSoftmax_RowOp.hpp>
+#include <impl/device/team/KokkosSoftmax_PlainSum.hpp>
 #include <op/FinishRow.hpp>
-#include <op/LogSoftmax.hpp>
-#include <op/RowOp.hpp>
 #include <row/LossSource.hpp>
-#include <team/PlainSum.hpp>
 #include <team/TeamReduce.hpp>
 
 namespace KokkosSoftmax::Impl {

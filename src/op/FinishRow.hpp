@@ -7,7 +7,7 @@
 
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
-#include <op/RowOp.hpp>
+#include <impl/device/op/KokkosSoftmax_RowOp.hpp>
 #include <row/Chunk.hpp>
 #include <row/RowArgs.hpp>
 #include <type_traits>
@@ -37,14 +37,6 @@ template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T max_or_nan(T max, T sum) {
   const bool is_max = sum == sum || max == Kokkos::Experimental::infinity_v<T>;
   return is_max ? max : Kokkos::Experimental::quiet_NaN_v<T>;
-}
-
-/// The log-sum-exp of a row as it is written beside y: NaN for a row with +inf, as in y. Not all
-/// states can tell it from a row that has NaN too.
-template <class State>
-KOKKOS_FORCEINLINE_FUNCTION auto lse_beside(const State& state) {
-  const auto lse = state.value();
-  return lse == Kokkos::Experimental::infinity_v<decltype(state.value())> ? lse - lse : lse;
 }
 
 /// Writes the numbers of neighbouring rows, in one store if they lie side by side at an aligned

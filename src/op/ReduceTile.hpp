@@ -2,7 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_OP_REDUCETILE_HPP
 #define KOKKOSSOFTMAX_SRC_OP_REDUCETILE_HPP
 
-#include <op/RowOp.hpp>
+#include <impl/device/op/KokkosSoftmax_RowOp.hpp>
 #include <team/TeamReduce.hpp>
 
 namespace KokkosSoftmax::Impl {

@@ -5,7 +5,7 @@
 /// \file
 /// Which tile a kernel holds, by the operation that it computes.
 
-#include <op/RowOp.hpp>
+#include <impl/device/op/KokkosSoftmax_RowOp.hpp>
 #include <row/HalfTile.hpp>
 #include <row/TileOf.hpp>
 #include <type_traits>

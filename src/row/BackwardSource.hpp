@@ -4,19 +4,14 @@
 
 /// \file
 /// The source of the backward passes, which have two inputs per entry: the output y of a function,
-/// and the derivative dy of a loss by it. With the softmax p of a row and the scale s,
-///
-///     softmax_backward:      dx_j = s * p_j * (dy_j - sum_k p_k * dy_k),  p = y
-///     log_softmax_backward:  dx_j = s * (dy_j - p_j * sum_k dy_k),        p = exp(y)
-///
-/// Both are dx_j = t_j - p_j * sum_k t_k, with t = s * p * dy or t = s * dy. So one kernel computes
-/// both: the source makes p and t of an entry, and the operation has one output (op/Backward.hpp).
+/// and the derivative dy of a loss by it. One kernel computes both passes: the source makes the
+/// pair p and t of an entry (KokkosSoftmax_BackwardEntry.hpp), and the operation has one output
+/// (KokkosSoftmax_Backward.hpp).
 
 #include <Kokkos_Core.hpp>
-#include <backend/Unroll.hpp>
 #include <impl/KokkosSoftmax_RowInputs.hpp>
-#include <numerics/Exp.hpp>
-#include <numerics/ExpHalf.hpp>
+#include <impl/device/backend/KokkosSoftmax_Unroll.hpp>
+#include <impl/device/row/KokkosSoftmax_BackwardEntry.hpp>
 #include <row/RowArgs.hpp>
 #include <row/RowNumbers.hpp>
 
@@ -85,18 +80,17 @@ class BackwardSource {
   /// 0, or -inf as the logarithm) has t = 0, whatever dy is. All threads take the same branch.
   template <int count>
   KOKKOS_FORCEINLINE_FUNCTION void make_pairs(T* p, T* t) const {
-    using Exp = std::conditional_t<sizeof(X) == 2, ExpHalf<T>, ExpAccurate<T>>;
     const T scale = m_arguments.scale;
+    const auto set = [&](int j, const EntryPair<T>& pair) {
+      p[j] = pair.p;
+      t[j] = pair.t;
+    };
     if (m_arguments.is_log()) {
-      const Exp exp(T(0));
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int j = 0; j < count; ++j) {
-        t[j] = p[j] == -Kokkos::Experimental::infinity_v<T> ? T(0) : scale * t[j];
-        p[j] = exp(p[j]);
-      }
+      for (int j = 0; j < count; ++j) set(j, pair_of_log_softmax<X>(p[j], t[j], scale));
     } else {
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int j = 0; j < count; ++j) t[j] = p[j] == T(0) ? T(0) : scale * (p[j] * t[j]);
+      for (int j = 0; j < count; ++j) set(j, pair_of_softmax(p[j], t[j], scale));
     }
   }
 

@@ -6,9 +6,9 @@
 /// Chunks: neighbouring entries that a thread moves in one load or store.
 
 #include <Kokkos_Core.hpp>
-#include <backend/Intrinsics.hpp>
-#include <backend/Unroll.hpp>
 #include <cstdint>
+#include <impl/device/backend/KokkosSoftmax_Intrinsics.hpp>
+#include <impl/device/backend/KokkosSoftmax_Unroll.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {

@@ -7,9 +7,9 @@
 /// these a call has is known at run time, so that one kernel serves all of them. All threads of a
 /// launch take the same branches.
 
-#include <backend/Intrinsics.hpp>
-#include <backend/Unroll.hpp>
 #include <impl/KokkosSoftmax_RowInputs.hpp>
+#include <impl/device/backend/KokkosSoftmax_Intrinsics.hpp>
+#include <impl/device/backend/KokkosSoftmax_Unroll.hpp>
 #include <row/Chunk.hpp>
 #include <row/RowArgs.hpp>
 #include <type_traits>

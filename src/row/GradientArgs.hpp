@@ -12,8 +12,7 @@
 /// with p_j = exp(v_j - lse). So each entry is computed alone, from v_j and numbers of its row.
 
 #include <Kokkos_Core.hpp>
-#include <numerics/Exp.hpp>
-#include <numerics/ExpHalf.hpp>
+#include <impl/device/row/KokkosSoftmax_BackwardEntry.hpp>
 #include <row/GeneralSource.hpp>
 #include <row/RowNumbers.hpp>
 
@@ -48,8 +47,6 @@ struct GradientArgs : SourceArguments {
 /// What the entries of a row have in common. X is the type of dx.
 template <class X, class T>
 class GradientRow {
-  using Exp = std::conditional_t<sizeof(X) == 2, ExpHalf<T>, ExpAccurate<T>>;
-
  public:
   /// All numbers are loaded before one is used: the first use waits for its load.
   template <class Arguments>
@@ -86,11 +83,7 @@ class GradientRow {
   KOKKOS_FORCEINLINE_FUNCTION T product(T above) const {
     return above == T(0) ? T(0) : factor * above;
   }
-  /// lse is subtracted first: as the reference of Exp it would add an error of the size of v,
-  /// because it isn't one of the references with few bits that Exp is made for.
-  KOKKOS_FORCEINLINE_FUNCTION T probability(T v) const {
-    return v == -Kokkos::Experimental::infinity_v<T> ? T(0) : Exp(T(0))(v - lse);
-  }
+  KOKKOS_FORCEINLINE_FUNCTION T probability(T v) const { return softmax_from_lse<X>(v, lse); }
 };
 
 }  // namespace KokkosSoftmax::Impl

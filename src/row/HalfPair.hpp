@@ -5,7 +5,7 @@
 /// \file
 /// Pairs: two entries of two bytes in one 32-bit register, as chunks move them.
 
-#include <numerics/Exp.hpp>
+#include <impl/device/numerics/KokkosSoftmax_Exp.hpp>
 #include <row/Chunk.hpp>
 
 namespace KokkosSoftmax::Impl {

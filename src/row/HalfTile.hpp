@@ -2,7 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_ROW_HALFTILE_HPP
 #define KOKKOSSOFTMAX_SRC_ROW_HALFTILE_HPP
 
-#include <numerics/ExpHalf.hpp>
+#include <impl/device/numerics/KokkosSoftmax_ExpHalf.hpp>
 #include <row/HalfPair.hpp>
 #include <row/Tile.hpp>
 
@@ -16,7 +16,6 @@ template <RowSource Source, int items, int width, int threads, AccessMode access
 class HalfTile : public TileSlots<Source, items, width, threads, access, Strides::one_or_any> {
   using V = typename Source::Types;
   using Slots = TileSlots<Source, items, width, threads, access, Strides::one_or_any>;
-  using Slots::accumulators;
 
  public:
   using typename Slots::Raw;
@@ -139,7 +138,7 @@ class HalfTile : public TileSlots<Source, items, width, threads, access, Strides
       for (int k = 0; k < width; ++k) partial[k % accumulators] += exp(entry[k]);
       return true;
     });
-    return (partial[0] + partial[1]) + (partial[2] + partial[3]);
+    return sum_of_partials(partial);
   }
 
   Raw m_chunk[items];

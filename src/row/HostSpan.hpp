@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_ROW_HOSTSPAN_HPP
 
 #include <cstdint>
-#include <numerics/Exp.hpp>
+#include <impl/device/numerics/KokkosSoftmax_Exp.hpp>
 
 namespace KokkosSoftmax::Impl {
 

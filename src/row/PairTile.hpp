@@ -12,7 +12,6 @@ template <RowSource Source_, int items, int width, int threads, AccessMode acces
           Strides strides = Strides::one_or_any>
 class PairTile : public TileSlots<Source_, items, width, threads, access, strides> {
   using Slots = TileSlots<Source_, items, width, threads, access, strides>;
-  using Slots::accumulators;
 
  public:
   using Source = Source_;
@@ -63,7 +62,7 @@ class PairTile : public TileSlots<Source_, items, width, threads, access, stride
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j) partial[j % accumulators] += m_t[j];
     if constexpr (access == AccessMode::peeled_vectors) partial[0] += m_edge.t;
-    return (partial[0] + partial[1]) + (partial[2] + partial[3]);
+    return sum_of_partials(partial);
   }
 
   /// Stores map(p, t) in the places from which `load` with the same arguments has read.

@@ -7,9 +7,11 @@
 /// of the scale and of the padding is in this file.
 
 #include <Kokkos_Core.hpp>
-#include <backend/Unroll.hpp>
 #include <concepts>
 #include <cstdint>
+#include <impl/device/backend/KokkosSoftmax_Unroll.hpp>
+#include <impl/device/row/KokkosSoftmax_BackwardEntry.hpp>
+#include <impl/device/row/KokkosSoftmax_KernelScale.hpp>
 #include <utility>
 
 namespace KokkosSoftmax::Impl {
@@ -29,13 +31,6 @@ struct ArgumentsOfSource<Source> {
 };
 template <class Source>
 using ArgumentsOf = typename ArgumentsOfSource<Source>::type;
-
-/// What a source with two inputs makes of an entry, see BackwardSource.
-template <class T>
-struct EntryPair {
-  T p;
-  T t;
-};
 
 /// A source is made from a launch's arguments and has
 ///
@@ -127,14 +122,6 @@ KOKKOS_FORCEINLINE_FUNCTION T value_of(const Source& source,
     return source.value(row, x, column);
   else
     return source.value(x, column);
-}
-
-/// The scale that kernels multiply by. 0 is treated as its limit from above: all finite entries
-/// count alike, and -inf stays -inf, as slots without an entry require. The number is for GPUs,
-/// which compute with denormal numbers; hosts use HostScale.
-template <class T>
-T kernel_scale(T scale) {
-  return scale == T(0) ? Kokkos::Experimental::denorm_min_v<T> : scale;
 }
 
 /// The entry whose product with a kernel's scale is -inf.

@@ -2,7 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_ROW_TILE_HPP
 #define KOKKOSSOFTMAX_SRC_ROW_TILE_HPP
 
-#include <numerics/ExpForSum.hpp>
+#include <impl/device/numerics/KokkosSoftmax_ExpForSum.hpp>
 #include <row/TileSlots.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -14,7 +14,6 @@ template <RowSource Source_, int items, int width, int threads, AccessMode acces
 class Tile : public TileSlots<Source_, items, width, threads, access, strides> {
   using V = typename Source_::Types;
   using Slots = TileSlots<Source_, items, width, threads, access, strides>;
-  using Slots::accumulators;
   using Columns = EntryColumns<typename Slots::Row, width, threads>;
 
  public:
@@ -142,7 +141,7 @@ class Tile : public TileSlots<Source_, items, width, threads, access, strides> {
       if (Slots::holds(j / width, left)) partial[j % accumulators] += m_value[j];
     if constexpr (access == AccessMode::peeled_vectors)
       if (Slots::edge_column(row, first, thread_id) >= 0) partial[0] += m_edge;
-    return (partial[0] + partial[1]) + (partial[2] + partial[3]);
+    return sum_of_partials(partial);
   }
 
   /// The sum of exp(entry). With `keep`, the terms replace the entries.
@@ -218,7 +217,7 @@ class Tile : public TileSlots<Source_, items, width, threads, access, strides> {
       else if (keep)
         m_edge = T(0);
     }
-    return (partial[0] + partial[1]) + (partial[2] + partial[3]);
+    return sum_of_partials(partial);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void subtract(T shift) {

@@ -7,7 +7,8 @@
 /// thread has slots for `items` chunks of `width` neighbouring entries. The chunks are assigned to
 /// the threads in turn.
 
-#include <numerics/Exp.hpp>
+#include <impl/device/numerics/KokkosSoftmax_Exp.hpp>
+#include <impl/device/numerics/KokkosSoftmax_PartialSums.hpp>
 #include <row/Row.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -51,7 +52,6 @@ class TileSlots {
  protected:
   template <class Entry>
   static constexpr bool is_opaque = strides == Strides::any_opaque && sizeof(Entry) == 2;
-  static constexpr int accumulators = 4;  // independent partial results of a reduction
 
   /// Loads the thread's chunks from number `first` on, as they are in memory. Chunks after the last
   /// one that is read are filled with `padding`.

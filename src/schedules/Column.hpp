@@ -6,12 +6,12 @@
 /// The schedule `column`: strided rows whose neighbours lie side by side in memory, worked on by
 /// the lanes of one team.
 
+#include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/CrossEntropy.hpp>
 #include <op/FinishRow.hpp>
 #include <op/ReduceTile.hpp>
 #include <op/RowOutputs.hpp>
 #include <row/ColumnTiles.hpp>
-#include <team/OnlineSum.hpp>
 
 namespace KokkosSoftmax::Impl {
 

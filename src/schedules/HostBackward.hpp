@@ -5,7 +5,7 @@
 /// \file
 /// The host schedule of the backward passes, with the kernels of host/Backward.hpp.
 
-#include <numerics/CompensatedSum.hpp>
+#include <impl/device/numerics/KokkosSoftmax_CompensatedSum.hpp>
 #include <row/BackwardSource.hpp>
 #include <schedules/HostVectors.hpp>
 

@@ -7,12 +7,12 @@
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
+#include <impl/device/op/KokkosSoftmax_RowOp.hpp>
+#include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
-#include <op/RowOp.hpp>
 #include <row/HostSpan.hpp>
 #include <row/RowArgs.hpp>
 #include <string>
-#include <team/OnlineSum.hpp>
 #include <utility>
 
 namespace KokkosSoftmax::Impl {

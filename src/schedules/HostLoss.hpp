@@ -6,7 +6,7 @@
 /// The host schedule of cross_entropy, with the kernels of log_softmax: the logarithms of the
 /// probabilities of a few rows are computed into a buffer that stays in the cache.
 
-#include <numerics/CompensatedSum.hpp>
+#include <impl/device/numerics/KokkosSoftmax_CompensatedSum.hpp>
 #include <op/CrossEntropy.hpp>
 #include <row/LossSource.hpp>
 #include <schedules/HostVectors.hpp>

@@ -9,12 +9,12 @@
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
+#include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
 #include <op/ReduceTile.hpp>
 #include <row/HostSpan.hpp>
 #include <row/RowArgs.hpp>
 #include <string>
-#include <team/OnlineSum.hpp>
 #include <utility>
 
 namespace KokkosSoftmax::Impl {

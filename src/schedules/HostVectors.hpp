@@ -9,9 +9,9 @@
 #include <algorithm>
 #include <backend/DivideUp.hpp>
 #include <host/Isa.hpp>
+#include <impl/device/op/KokkosSoftmax_LogSumExp.hpp>
+#include <impl/device/op/KokkosSoftmax_Softmax.hpp>
 #include <memory>
-#include <op/LogSumExp.hpp>
-#include <op/Softmax.hpp>
 #include <row/RowArgs.hpp>
 #include <row/Source.hpp>
 #include <schedules/HostTeams.hpp>

@@ -2,11 +2,11 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_ONLINE_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_ONLINE_HPP
 
+#include <impl/device/op/KokkosSoftmax_RowOp.hpp>
+#include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/CrossEntropy.hpp>
 #include <op/FinishRow.hpp>
-#include <op/RowOp.hpp>
 #include <op/TileFor.hpp>
-#include <team/OnlineSum.hpp>
 
 namespace KokkosSoftmax::Impl {
 

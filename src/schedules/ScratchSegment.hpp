@@ -2,10 +2,10 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_SCRATCHSEGMENT_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_SCRATCHSEGMENT_HPP
 
+#include <impl/device/op/KokkosSoftmax_RowOp.hpp>
+#include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
-#include <op/RowOp.hpp>
 #include <row/TileOf.hpp>
-#include <team/OnlineSum.hpp>
 
 namespace KokkosSoftmax::Impl {
 

@@ -15,7 +15,7 @@
 /// parallel_for(ThreadVectorRange) takes some sixty instructions, in a kernel of a thousand
 /// instructions that a small launch has to fetch from memory before it runs.
 
-#include <numerics/Exp.hpp>
+#include <impl/device/numerics/KokkosSoftmax_Exp.hpp>
 
 namespace KokkosSoftmax::Impl {
 

@@ -6,8 +6,8 @@
 /// Merges states over the lanes of a vector and over the threads of a team.
 
 #include <bit>
+#include <impl/device/team/KokkosSoftmax_RowState.hpp>
 #include <team/Lanes.hpp>
-#include <team/RowState.hpp>
 
 namespace KokkosSoftmax::Impl {
 

@@ -2,8 +2,8 @@
 #ifndef KOKKOSSOFTMAX_TEST_SQUARESUMOP_HPP
 #define KOKKOSSOFTMAX_TEST_SQUARESUMOP_HPP
 
-#include <op/RowOp.hpp>
-#include <team/PlainSum.hpp>
+#include <impl/device/op/KokkosSoftmax_RowOp.hpp>
+#include <impl/device/team/KokkosSoftmax_PlainSum.hpp>
 
 namespace KokkosSoftmax::Test {
 

@@ -3,13 +3,13 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_ASYNCSEGMENT_HPP
 
 #include <algorithm>
-#include <numerics/ExpHalf.hpp>
+#include <impl/device/numerics/KokkosSoftmax_ExpHalf.hpp>
+#include <impl/device/op/KokkosSoftmax_RowOp.hpp>
+#include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
-#include <op/RowOp.hpp>
 #include <row/TileOf.hpp>
 #include <schedules/cluster/AsyncCopy.hpp>
 #include <schedules/cluster/AsyncSegmentHalf2.hpp>
-#include <team/OnlineSum.hpp>
 
 namespace KokkosSoftmax::Impl {
 

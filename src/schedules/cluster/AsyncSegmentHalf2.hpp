@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_ASYNCSEGMENTHALF2_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_ASYNCSEGMENTHALF2_HPP
 
+#include <impl/device/numerics/KokkosSoftmax_PartialSums.hpp>
 #include <row/HalfPair.hpp>
 #include <row/RowArgs.hpp>
 
@@ -56,7 +57,7 @@ class AsyncSegmentHalf2 {
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < width; ++k) partial[k % accumulators] += exp(entry[k]);
     }
-    return (partial[0] + partial[1]) + (partial[2] + partial[3]);
+    return sum_of_partials(partial);
   }
 
   /// Stores map(entry), a whole chunk at one time.
@@ -76,7 +77,6 @@ class AsyncSegmentHalf2 {
 
  private:
   static constexpr int pairs = width / 2;
-  static constexpr int accumulators = 4;  // of additions that don't depend on one another
 
   const Slot* m_first;
   int m_end;

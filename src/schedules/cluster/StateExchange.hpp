@@ -3,9 +3,9 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_STATEEXCHANGE_HPP
 
 #include <cstdint>
+#include <impl/device/team/KokkosSoftmax_RowState.hpp>
 #include <schedules/cluster/ClusterMember.hpp>
 #include <schedules/cluster/ClusterPlan.hpp>
-#include <team/RowState.hpp>
 
 #if defined(KOKKOS_ENABLE_CUDA)
 namespace KokkosSoftmax::Impl {

@@ -2,9 +2,9 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_TILESEGMENT_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_TILESEGMENT_HPP
 
+#include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
 #include <row/TileOf.hpp>
-#include <team/OnlineSum.hpp>
 
 namespace KokkosSoftmax::Impl {
 

@@ -7,10 +7,10 @@
 /// fences.
 
 #include <Kokkos_Core.hpp>
-#include <backend/Intrinsics.hpp>
 #include <cstdint>
+#include <impl/device/backend/KokkosSoftmax_Intrinsics.hpp>
+#include <impl/device/team/KokkosSoftmax_RowState.hpp>
 #include <schedules/split/Workspace.hpp>
-#include <team/RowState.hpp>
 
 namespace KokkosSoftmax::Impl {
 

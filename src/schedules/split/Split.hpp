@@ -12,13 +12,13 @@
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
+#include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
 #include <op/ReduceTile.hpp>
 #include <op/TileFor.hpp>
 #include <schedules/ScratchSegment.hpp>
 #include <schedules/split/RowLoop.hpp>
 #include <schedules/split/RowStates.hpp>
-#include <team/OnlineSum.hpp>
 
 namespace KokkosSoftmax::Impl {
 

@@ -8,13 +8,13 @@
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
+#include <impl/device/op/KokkosSoftmax_RowOp.hpp>
+#include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
-#include <op/RowOp.hpp>
 #include <op/RowOutputs.hpp>
 #include <row/TileOf.hpp>
 #include <schedules/split/PanelStates.hpp>
 #include <schedules/split/RowLoop.hpp>
-#include <team/OnlineSum.hpp>
 #include <utility>
 
 namespace KokkosSoftmax::Impl {

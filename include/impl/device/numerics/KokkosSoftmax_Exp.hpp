@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_NUMERICS_EXP_HPP
-#define KOKKOSSOFTMAX_SRC_NUMERICS_EXP_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_NUMERICS_EXP_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_NUMERICS_EXP_HPP
 
 /// \file
 /// exp(v - max v), the one function in which all of the arithmetic is done. It consists of
@@ -9,10 +9,10 @@
 /// and ExpHalf.hpp have less accurate versions for cases where those suffice.
 
 #include <Kokkos_Core.hpp>
-#include <backend/Intrinsics.hpp>
 #include <cmath>
 #include <cstdint>
-#include <numerics/ExpConstants.hpp>
+#include <impl/device/backend/KokkosSoftmax_Intrinsics.hpp>
+#include <impl/device/numerics/KokkosSoftmax_ExpConstants.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
@@ -36,6 +36,7 @@ KOKKOS_FORCEINLINE_FUNCTION T larger(T a, T b) {
 
 using Intrinsics::fast_exp2;
 using Intrinsics::make_opaque;
+using Intrinsics::product;
 
 /// exp(r) for |r| <= ln(2) / 2.
 KOKKOS_FORCEINLINE_FUNCTION float exp_polynomial(float r) {
@@ -86,7 +87,7 @@ class ExpAccurate {
     const T rounded = multiply_add(difference, C::log2_e, C::round_and_bias);
     const T n = rounded - C::round_and_bias;
     const T r = multiply_add(n, -C::ln2_low, u - multiply_add(n, C::ln2_high, m_second));
-    const T e = exp_polynomial(r) * power_of_two(rounded);
+    const T e = product(exp_polynomial(r), power_of_two(rounded));
     return difference < C::lowest ? T(0) : e;  // NaN stays NaN
   }
 
@@ -115,7 +116,7 @@ KOKKOS_FORCEINLINE_FUNCTION T exp_up_to_16(T x) {
   const T rounded = multiply_add(x, C::log2_e, C::round_and_bias);
   const T n = rounded - C::round_and_bias;
   const T r = multiply_add(n, -C::ln2_low, multiply_add(n, -C::ln2_high, x));
-  const T e = exp_polynomial(r) * power_of_two(rounded);
+  const T e = product(exp_polynomial(r), power_of_two(rounded));
   return x < C::lowest ? T(0) : e;  // NaN stays NaN
 }
 

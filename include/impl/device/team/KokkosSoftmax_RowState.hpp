@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_TEAM_ROWSTATE_HPP
-#define KOKKOSSOFTMAX_SRC_TEAM_ROWSTATE_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_TEAM_ROWSTATE_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_TEAM_ROWSTATE_HPP
 
 /// \file
 /// What a row is reduced to, as the reductions see it: the largest entry, and a sum whose terms are
@@ -8,6 +8,7 @@
 
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <concepts>
+#include <impl/device/backend/KokkosSoftmax_Intrinsics.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
@@ -55,7 +56,7 @@ template <class S>
 KOKKOS_FORCEINLINE_FUNCTION auto sum_relative_to(typename StateTraits<S>::Value reference,
                                                  const S& state) {
   if constexpr (StateTraits<S>::has_reference)
-    return state.sum * factor_to(reference, state);
+    return Intrinsics::product(state.sum, factor_to(reference, state));
   else
     return state.sum;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_OP_BACKWARD_HPP
-#define KOKKOSSOFTMAX_SRC_OP_BACKWARD_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_OP_BACKWARD_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_OP_BACKWARD_HPP
 
 #include <KokkosSoftmax_Options.hpp>
 #include <impl/KokkosSoftmax_Operation.hpp>
-#include <op/RowOp.hpp>
-#include <team/PlainSum.hpp>
+#include <impl/device/op/KokkosSoftmax_RowOp.hpp>
+#include <impl/device/team/KokkosSoftmax_PlainSum.hpp>
 
 namespace KokkosSoftmax::Impl {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_NUMERICS_COMPENSATEDSUM_HPP
-#define KOKKOSSOFTMAX_SRC_NUMERICS_COMPENSATEDSUM_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_NUMERICS_COMPENSATEDSUM_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_NUMERICS_COMPENSATEDSUM_HPP
 
 #include <Kokkos_Core.hpp>
+#include <impl/device/backend/KokkosSoftmax_Intrinsics.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -21,8 +22,8 @@ class CompensatedSum {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void multiply(T factor) {
-    m_sum *= factor;
-    m_dropped *= factor;
+    m_sum = Intrinsics::product(m_sum, factor);
+    m_dropped = Intrinsics::product(m_dropped, factor);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION T value() const { return m_sum; }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_TEAM_PLAINSUM_HPP
-#define KOKKOSSOFTMAX_SRC_TEAM_PLAINSUM_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_TEAM_PLAINSUM_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_TEAM_PLAINSUM_HPP
 
-#include <team/RowState.hpp>
+#include <impl/device/team/KokkosSoftmax_RowState.hpp>
 
 namespace KokkosSoftmax::Impl {
 

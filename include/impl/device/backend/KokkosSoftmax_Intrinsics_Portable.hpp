@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_PORTABLE_HPP
-#define KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_PORTABLE_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_BACKEND_INTRINSICS_PORTABLE_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_BACKEND_INTRINSICS_PORTABLE_HPP
 
 // Included by Intrinsics.hpp for hosts, and for devices that have no file of their own.
 
@@ -25,6 +25,14 @@ KOKKOS_FORCEINLINE_FUNCTION double of_words(std::uint32_t upper, std::uint32_t l
   return Kokkos::bit_cast<double>(std::uint64_t(upper) << 32 | lower);
 }
 
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T product(T a, T b) {
+#if defined(__clang__)
+#pragma clang fp contract(off)
+#endif
+  return a * b;
+}
+
 // Functions that this backend doesn't have are only declared. They are named in branches that are
 // never taken.
 inline constexpr bool has_half_pair_max = false;
@@ -39,7 +47,7 @@ Words<count> load_scratch(const void*);
 }  // namespace KokkosSoftmax::Impl::Intrinsics
 
 #if defined(__HIP_DEVICE_COMPILE__)
-#include <backend/Intrinsics_Hip.hpp>
+#include <impl/device/backend/KokkosSoftmax_Intrinsics_Hip.hpp>
 #else
 namespace KokkosSoftmax::Impl::Intrinsics {
 
@@ -50,6 +58,11 @@ inline constexpr bool has_shuffles = false;
 int lane_number();
 template <class T>
 T shuffle_xor(T, int);
+template <class T>
+T shuffle_xor(std::uint32_t, T, int);
+int vector_length();
+int number_in_team();
+int lanes_of_team();
 
 // On hosts the accesses are ordered, which costs little there: when a thread reads a word,
 // everything that the writer did before it is complete, so that entries of y can overwrite entries

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_HPP
-#define KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_BACKEND_INTRINSICS_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_BACKEND_INTRINSICS_HPP
 
 /// \file
 /// Functions of a processor that neither C++ nor Kokkos offers, with one file per backend. Kernels
@@ -13,13 +13,22 @@
 /// - prefetch(p): brings the cache line of p from a device's memory to its last cache
 /// - upper_word(x), lower_word(x), of_words(upper, lower): take a double apart into its upper and
 ///   lower 32 bits, and put it together again
+/// - product(a, b): a * b, rounded by itself. Programs whose kernels call the library's functions
+///   may be compiled so that a product and an addition become one operation, with other bits.
 /// - has_half_pair_max, half_pair_max<X>(a, b): the elementwise maximum of two pairs of a half type
 /// - has_whole_moves, store_global(to, words), load_scratch<count>(from): stores and loads that the
 ///   compiler can't split into smaller ones
 /// - Moved<Chunk, T, width>: the type of a variable for a chunk of `width` entries of T that is
 ///   moved and not changed. The compiler keeps arrays of this type in registers.
 /// - has_shuffles, lane_number(), shuffle_xor(value, distance): the lanes of a vector. The distance
-///   is less than shuffled_lanes.
+///   is less than shuffled_lanes. All lanes of a warp call it.
+/// - shuffle_xor(lanes, value, distance): the same if only the lanes of a warp whose bits are set
+/// in
+///   `lanes` call it
+/// - vector_length(), number_in_team(), lanes_of_team(): the lanes of the vector, the number of
+/// this
+///   lane among all lanes of the team, and their number. Lanes with neighbouring numbers are
+///   neighbours in a warp.
 /// - load_relaxed(word), store_relaxed(word, value): loads and stores of words of 32 or 64 bits, by
 ///   which teams exchange data through global memory. Each access moves the whole word between the
 ///   thread and memory that all teams see. On devices it orders no other accesses.
@@ -30,11 +39,6 @@
 #include <Kokkos_Core.hpp>
 #include <cmath>
 #include <cstdint>
-
-#if defined(__FAST_MATH__)
-#error \
-    "KokkosSoftmax: -ffast-math breaks infinities, NaN and compensated sums: build src/ without it"
-#endif
 
 namespace KokkosSoftmax::Impl::Intrinsics {
 
@@ -54,9 +58,9 @@ inline constexpr int shuffled_lanes = 32;
 }  // namespace KokkosSoftmax::Impl::Intrinsics
 
 #if defined(__CUDA_ARCH__)
-#include <backend/Intrinsics_Cuda.hpp>
+#include <impl/device/backend/KokkosSoftmax_Intrinsics_Cuda.hpp>
 #else
-#include <backend/Intrinsics_Portable.hpp>
+#include <impl/device/backend/KokkosSoftmax_Intrinsics_Portable.hpp>
 #endif
 
 namespace KokkosSoftmax::Impl {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_TEAM_STEPPEDSTATE_HPP
-#define KOKKOSSOFTMAX_SRC_TEAM_STEPPEDSTATE_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_TEAM_STEPPEDSTATE_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_TEAM_STEPPEDSTATE_HPP
 
-#include <backend/Intrinsics.hpp>
 #include <cstdint>
-#include <team/RowState.hpp>
+#include <impl/device/backend/KokkosSoftmax_Intrinsics.hpp>
+#include <impl/device/team/KokkosSoftmax_RowState.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {

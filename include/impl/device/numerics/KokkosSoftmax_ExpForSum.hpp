@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_NUMERICS_EXPFORSUM_HPP
-#define KOKKOSSOFTMAX_SRC_NUMERICS_EXPFORSUM_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_NUMERICS_EXPFORSUM_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_NUMERICS_EXPFORSUM_HPP
 
 /// \file
 /// exp(v - max v) for terms that are only added to a sum, and the functions that add them.
 
-#include <numerics/Exp.hpp>
+#include <impl/device/numerics/KokkosSoftmax_Exp.hpp>
 
 namespace KokkosSoftmax::Impl {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_NUMERICS_EXPHALF_HPP
-#define KOKKOSSOFTMAX_SRC_NUMERICS_EXPHALF_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_NUMERICS_EXPHALF_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_NUMERICS_EXPHALF_HPP
 
 /// \file
 /// exp(v - max v) for results that are rounded to half types.
 
-#include <numerics/Exp.hpp>
+#include <impl/device/numerics/KokkosSoftmax_Exp.hpp>
 
 namespace KokkosSoftmax::Impl {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_CUDA_HPP
-#define KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_CUDA_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_BACKEND_INTRINSICS_CUDA_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_BACKEND_INTRINSICS_CUDA_HPP
 
 // Included by Intrinsics.hpp for device code. The instructions are described in NVIDIA's PTX ISA
 // manual.
@@ -35,6 +35,9 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t lower_word(double x) {
 KOKKOS_FORCEINLINE_FUNCTION double of_words(std::uint32_t upper, std::uint32_t lower) {
   return __hiloint2double(static_cast<int>(upper), static_cast<int>(lower));
 }
+
+KOKKOS_FORCEINLINE_FUNCTION float product(float a, float b) { return __fmul_rn(a, b); }
+KOKKOS_FORCEINLINE_FUNCTION double product(double a, double b) { return __dmul_rn(a, b); }
 
 inline constexpr bool has_half_pair_max = __CUDA_ARCH__ >= 800;
 
@@ -83,6 +86,18 @@ KOKKOS_FORCEINLINE_FUNCTION int lane_number() { return static_cast<int>(threadId
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T shuffle_xor(T value, int distance) {
   return __shfl_xor_sync(0xffffffffu, value, distance);
+}
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T shuffle_xor(std::uint32_t lanes, T value, int distance) {
+  return __shfl_xor_sync(lanes, value, distance);
+}
+
+KOKKOS_FORCEINLINE_FUNCTION int vector_length() { return static_cast<int>(blockDim.x); }
+KOKKOS_FORCEINLINE_FUNCTION int number_in_team() {
+  return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+}
+KOKKOS_FORCEINLINE_FUNCTION int lanes_of_team() {
+  return static_cast<int>(blockDim.y * blockDim.x);
 }
 
 template <class Word>

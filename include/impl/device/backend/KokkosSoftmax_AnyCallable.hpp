@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_BACKEND_ANYCALLABLE_HPP
-#define KOKKOSSOFTMAX_SRC_BACKEND_ANYCALLABLE_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_BACKEND_ANYCALLABLE_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_BACKEND_ANYCALLABLE_HPP
 
 /// \file
 /// A macro for function templates that call one of their arguments.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_HIP_HPP
-#define KOKKOSSOFTMAX_SRC_BACKEND_INTRINSICS_HIP_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_BACKEND_INTRINSICS_HIP_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_BACKEND_INTRINSICS_HIP_HPP
 
 // Included by Intrinsics_Portable.hpp for device code. Defines the functions for the lanes of a
 // vector and for the words that teams exchange.
@@ -18,6 +18,18 @@ KOKKOS_FORCEINLINE_FUNCTION int lane_number() { return static_cast<int>(threadId
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T shuffle_xor(T value, int distance) {
   return __shfl_xor(value, distance);
+}
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T shuffle_xor(std::uint32_t /*lanes*/, T value, int distance) {
+  return __shfl_xor(value, distance);
+}
+
+KOKKOS_FORCEINLINE_FUNCTION int vector_length() { return static_cast<int>(blockDim.x); }
+KOKKOS_FORCEINLINE_FUNCTION int number_in_team() {
+  return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
+}
+KOKKOS_FORCEINLINE_FUNCTION int lanes_of_team() {
+  return static_cast<int>(blockDim.y * blockDim.x);
 }
 
 // Atomic accesses of device scope ("agent") bypass the cache of the compute unit, which other

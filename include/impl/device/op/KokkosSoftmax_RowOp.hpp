@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_OP_ROWOP_HPP
-#define KOKKOSSOFTMAX_SRC_OP_ROWOP_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_OP_ROWOP_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_OP_ROWOP_HPP
 
 /// \file
 /// Operations on rows: what is reduced, and how the output is computed from the result.
@@ -8,10 +8,10 @@
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
 #include <array>
-#include <backend/AnyCallable.hpp>
 #include <concepts>
 #include <cstddef>
-#include <team/RowState.hpp>
+#include <impl/device/backend/KokkosSoftmax_AnyCallable.hpp>
+#include <impl/device/team/KokkosSoftmax_RowState.hpp>
 #include <tuple>
 #include <type_traits>
 
@@ -161,6 +161,14 @@ constexpr auto function_names() {
 /// The output of an operation with one output.
 template <RowOp Op>
 requires(Op::Outputs::size == 1) using OnlyOutput = typename Op::Outputs::template at<0>;
+
+/// The log-sum-exp of a row as it is written beside y: NaN for a row with +inf, as in y. Not all
+/// states can tell it from a row that has NaN too.
+template <class State>
+KOKKOS_FORCEINLINE_FUNCTION auto lse_beside(const State& state) {
+  const auto lse = state.value();
+  return lse == Kokkos::Experimental::infinity_v<decltype(state.value())> ? lse - lse : lse;
+}
 
 /// An output for a schedule that has kept nothing and reads the entries a second time.
 template <RowOp Op, class Output>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_NUMERICS_EXPCONSTANTS_HPP
-#define KOKKOSSOFTMAX_SRC_NUMERICS_EXPCONSTANTS_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_NUMERICS_EXPCONSTANTS_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_NUMERICS_EXPCONSTANTS_HPP
 
 /// \file
 /// The constants of exp, for the scalar functions of Exp.hpp and for the vectors of hosts. This

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_TEAM_ONLINESUM_HPP
-#define KOKKOSSOFTMAX_SRC_TEAM_ONLINESUM_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_TEAM_ONLINESUM_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_TEAM_ONLINESUM_HPP
 
-#include <numerics/CompensatedSum.hpp>
-#include <team/TeamReduce.hpp>
+#include <impl/device/numerics/KokkosSoftmax_CompensatedSum.hpp>
+#include <impl/device/numerics/KokkosSoftmax_Exp.hpp>
+#include <impl/device/team/KokkosSoftmax_RowState.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -87,7 +88,7 @@ class OnlineSum {
   /// The sum has the term exp(max - max) = 1, so that it is less than 1 only because of rounding.
   KOKKOS_FORCEINLINE_FUNCTION T sum_relative_to_max() const {
     if (m_max == m_reference) return m_sum.value();
-    const T sum = m_sum.value() * rescale_factor(m_reference, m_max);
+    const T sum = product(m_sum.value(), rescale_factor(m_reference, m_max));
     return sum < T(1) ? T(1) : sum;
   }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_OP_LOGSOFTMAX_HPP
-#define KOKKOSSOFTMAX_SRC_OP_LOGSOFTMAX_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_OP_LOGSOFTMAX_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_OP_LOGSOFTMAX_HPP
 
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Options.hpp>
-#include <numerics/ExpForSum.hpp>
-#include <op/RowOp.hpp>
-#include <team/RowState.hpp>
+#include <impl/device/numerics/KokkosSoftmax_ExpForSum.hpp>
+#include <impl/device/op/KokkosSoftmax_RowOp.hpp>
+#include <impl/device/team/KokkosSoftmax_RowState.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_OP_SOFTMAX_HPP
-#define KOKKOSSOFTMAX_SRC_OP_SOFTMAX_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_OP_SOFTMAX_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_OP_SOFTMAX_HPP
 
 #include <KokkosSoftmax_LogSumExpState.hpp>
 #include <KokkosSoftmax_Options.hpp>
-#include <numerics/Exp.hpp>
-#include <numerics/ExpHalf.hpp>
-#include <op/LogSoftmax.hpp>
-#include <op/RowOp.hpp>
-#include <team/SteppedState.hpp>
+#include <impl/device/numerics/KokkosSoftmax_Exp.hpp>
+#include <impl/device/numerics/KokkosSoftmax_ExpHalf.hpp>
+#include <impl/device/op/KokkosSoftmax_LogSoftmax.hpp>
+#include <impl/device/op/KokkosSoftmax_RowOp.hpp>
+#include <impl/device/team/KokkosSoftmax_SteppedState.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_BACKEND_UNROLL_HPP
-#define KOKKOSSOFTMAX_SRC_BACKEND_UNROLL_HPP
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_BACKEND_UNROLL_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_BACKEND_UNROLL_HPP
 
 /// \file
 /// How each compiler is told to unroll a loop.
@@ -26,6 +26,13 @@
 #define KOKKOSSOFTMAX_IMPL_UNROLL_TWICE
 #endif
 
+// For a loop that runs seldom in kernels whose registers other code needs.
+#if defined(__CUDA_ARCH__) || defined(__HIPCC__)
+#define KOKKOSSOFTMAX_IMPL_NO_UNROLL _Pragma("unroll 1")
+#else
+#define KOKKOSSOFTMAX_IMPL_NO_UNROLL
+#endif
+
 namespace KokkosSoftmax::Impl {
 
 /// Calls body(0), body(1), ... body(count - 1), until one returns false. The calls are written out
@@ -35,6 +42,20 @@ KOKKOS_FORCEINLINE_FUNCTION void unrolled_while(const Body& body) {
   [&]<int... i>(std::integer_sequence<int, i...>) { static_cast<void>((body(i) && ...)); }
   (std::make_integer_sequence<int, count>{});
 }
+
+/// Calls body() in a function of its own, for code that runs seldom in kernels whose registers
+/// other code needs.
+#if defined(__CUDACC__) || defined(__HIPCC__)
+template <class Body>
+__host__ __device__ __noinline__ auto out_of_line(const Body& body) {
+  return body();
+}
+#else
+template <class Body>
+auto out_of_line(const Body& body) {
+  return body();
+}
+#endif
 
 }  // namespace KokkosSoftmax::Impl
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_IMPL_DEVICE_ROW_KERNELSCALE_HPP
+#define KOKKOSSOFTMAX_IMPL_DEVICE_ROW_KERNELSCALE_HPP
+
+#include <Kokkos_Core.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// The scale that kernels multiply by. 0 is treated as its limit from above: all finite entries
+/// count alike, and -inf stays -inf, as slots without an entry require. The number is for GPUs,
+/// which compute with denormal numbers; hosts use HostScale.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T kernel_scale(T scale) {
+  return scale == T(0) ? Kokkos::Experimental::denorm_min_v<T> : scale;
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
