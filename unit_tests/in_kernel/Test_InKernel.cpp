@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Calls inside kernels: right, with the bits of the functions with Options::reproducible, for any
+// team, layout and memory. These sources are compiled as users compile theirs, without the
+// library's options for arithmetic.
+
+#include <in_kernel/Callers.hpp>
+#include <limits>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+using Right = Kokkos::LayoutRight;
+using Left = Kokkos::LayoutLeft;
+
+/// Numbers of columns around those at which the order of additions or its computation changes.
+constexpr std::size_t in_kernel_widths[] = {
+    1,    2,    3,    4,    5,    7,    8,    9,    15,   16,    17,    31,    32,  33,
+    64,   65,   127,  128,  129,  200,  255,  256,  257,  300,   511,   512,   513, 781,
+    1024, 1025, 1999, 2048, 2049, 4096, 5000, 8192, 8193, 12671, 20001, 100003};
+
+template <class C>
+class InKernel : public ::testing::Test {
+ protected:
+  using Exec = typename C::exec;
+  using V = typename C::values;
+  using X = typename C::x_value;
+  using Y = typename C::y_value;
+  using T = typename C::value;
+
+  /// A matrix x and what calls write, with the entries of a row `Layout` apart.
+  template <class Layout>
+  struct Arrays {
+    Field<X, Exec> x;
+    Field<Y, Exec> y;
+    Field<T, Exec> lse;
+
+    explicit Arrays(const Rows<T>& rows)
+        : x(place<Layout>({rows.count, rows.columns}, 1)),
+          y(place<Layout>({rows.count, rows.columns}, 2)),
+          lse(place_right({rows.count})) {
+      x.assign(rows.values);
+    }
+    auto x_view() const { return x.template view<Layout, 2, const X>(); }
+    auto y_view() const { return y.template view<Layout, 2>(); }
+    auto lse_view() const { return lse.template view<Right, 1>(); }
+  };
+
+  template <class By, Function function, class Layout>
+  static Arrays<Layout> called(const Rows<T>& rows, const TeamShape& shape,
+                               const RowOptions& options = {}) {
+    const Exec exec;
+    Arrays<Layout> arrays(rows);
+    call_for_rows<By, function>(exec, shape, arrays.x_view(), arrays.y_view(), arrays.lse_view(),
+                                options);
+    exec.fence();
+    return arrays;
+  }
+
+  template <Function function, class Layout>
+  static ::testing::AssertionResult is_right(const Arrays<Layout>& arrays, const Rows<T>& rows,
+                                             const Expected& expected) {
+    auto result =
+        is_accurate(Function::logsumexp, rows, lse_beside(expected, function), arrays.lse.read());
+    if constexpr (function != Function::logsumexp) {
+      auto of_y =
+          is_accurate(function, rows, expected, arrays.y.template read<T>(), 0, format_of<Y>());
+      if (!of_y) result = of_y;
+    }
+    result = both(result, arrays.y.gaps_are_unchanged(), "something beside y was written");
+    return both(result, arrays.x.is_unchanged(), "x was written");
+  }
+
+  /// The log-sum-exps that calls return that write y: NaN for a row with +inf.
+  static Expected lse_beside(Expected expected, Function function) {
+    for (long double& lse : expected.logsumexp)
+      if (function != Function::logsumexp && lse == std::numeric_limits<long double>::infinity())
+        lse = std::numeric_limits<long double>::quiet_NaN();
+    return expected;
+  }
+
+  /// y, or the log-sum-exps of logsumexp, of a call with Options::reproducible.
+  template <Function function>
+  static auto bits_of_call(const Rows<T>& rows, const RowOptions& options) {
+    const Exec exec;
+    Arrays<Right> arrays(rows);
+    const Options same{.scale = options.scale, .reproducible = true};
+    if constexpr (function == Function::logsumexp)
+      logsumexp(exec, arrays.x_view(), arrays.lse_view(), same);
+    else
+      call(function, exec, arrays.x_view(), arrays.y_view(), same);
+    exec.fence();
+    return results<function>(arrays);
+  }
+  template <Function function, class Layout>
+  static auto results(const Arrays<Layout>& arrays) {
+    if constexpr (function == Function::logsumexp)
+      return arrays.lse.read();
+    else
+      return arrays.y.read();
+  }
+
+  template <class By, Function function, class Layout, class Bits>
+  static void check(std::size_t columns, const TeamShape& shape, const RowOptions& options,
+                    const Bits& bits) {
+    const auto& sample = normal_sample<X>(5, columns);
+    const auto arrays = called<By, function, Layout>(sample.rows, shape, options);
+    const auto where = [&] {
+      std::ostringstream text;
+      text << By::name << " " << to_string(function) << ", " << columns << " columns, " << shape;
+      return text.str();
+    };
+    if (options.scale == 1.0) {
+      EXPECT_TRUE((is_right<function>(arrays, sample.rows, sample.expected))) << where();
+    }
+    EXPECT_TRUE(same_bits(results<function>(arrays), bits)) << where();
+  }
+
+  template <Function function, class Layout>
+  static void check_callers(std::size_t columns, const std::vector<TeamShape>& shapes,
+                            const RowOptions& options) {
+    const auto bits = bits_of_call<function>(normal_sample<X>(5, columns).rows, options);
+    for (const TeamShape& shape : shapes) {
+      if (columns <= 20001) {
+        check<BySerial, function, Layout>(columns, shape, options, bits);
+        check<ByThreadVector, function, Layout>(columns, shape, options, bits);
+      }
+      check<ByTeamVector, function, Layout>(columns, shape, options, bits);
+    }
+  }
+  template <class Layout = Right>
+  static void check_functions(std::size_t columns, const RowOptions& options = {}) {
+    const auto shapes = some_team_shapes<Exec>(columns);
+    check_callers<Function::softmax, Layout>(columns, shapes, options);
+    check_callers<Function::log_softmax, Layout>(columns, shapes, options);
+    check_callers<Function::logsumexp, Layout>(columns, shapes, options);
+  }
+};
+
+/// Each nvcc kernel of these tests takes a second and more to compile, so that of the pairs with
+/// half types there are two: one of each type, with results of the same type and of float.
+#ifdef KOKKOSSOFTMAX_TEST_HALF_TYPES
+template <class... Exec>
+auto with_half_types(TypeList<Exec...>) {
+  return typename Concatenated<
+      OverSpaces<TestedSpaces>::values,
+      TypeList<Config<Exec, Kokkos::Experimental::half_t>,
+               Config<Exec, Kokkos::Experimental::bhalf_t, Right, float>>...>::type{};
+}
+using InKernelConfigs = decltype(with_half_types(EnabledSpaces{}))::types;
+#else
+using InKernelConfigs = ValueConfigs;
+#endif
+TYPED_TEST_SUITE(InKernel, InKernelConfigs, ConfigName);
+
+TYPED_TEST(InKernel, Widths) {
+  for (const std::size_t columns : in_kernel_widths) this->check_functions(columns);
+}
+
+TYPED_TEST(InKernel, EveryTeam) {
+  for (const std::size_t columns : {12, 300, 1500, 5000, 10000}) {
+    const auto shapes = team_shapes<typename TypeParam::exec>();
+    TestFixture::template check_callers<Function::softmax, Right>(columns, shapes, {});
+  }
+}
+
+TYPED_TEST(InKernel, StridedRows) {
+  if constexpr (std::is_same_v<typename TypeParam::x_value, typename TypeParam::value>)
+    for (const std::size_t columns : {1, 2, 7, 33, 100, 781, 2049, 12671})
+      this->template check_functions<Left>(columns);
+}
+
+TYPED_TEST(InKernel, Scales) {
+  for (const double scale : {0.0, -1.0, 0.3, 1e-3, 40.0})
+    for (const std::size_t columns : {5, 33, 781, 9001})
+      this->check_functions(columns, {.scale = scale});
+}
+
+TYPED_TEST(InKernel, HostileRows) {
+  for (const std::size_t columns : {1, 4, 33, 600, 9001}) {
+    const auto rows = hostile_rows<typename TypeParam::x_value>(columns);
+    for (const auto empty_rows : {EmptyRows::nan, EmptyRows::zero}) {
+      const auto expected = reference(rows, 1.0, empty_rows);
+      for (const TeamShape& shape : some_team_shapes<typename TypeParam::exec>(columns)) {
+        const auto check = [&]<class By, Function function>() {
+          const auto arrays = TestFixture::template called<By, function, Right>(
+              rows, shape, {.empty_rows = empty_rows});
+          EXPECT_TRUE((TestFixture::template is_right<function>(arrays, rows, expected)))
+              << By::name << ", " << columns << " columns, " << shape;
+        };
+        const auto check_functions = [&]<class By>() {
+          check.template operator()<By, Function::softmax>();
+          check.template operator()<By, Function::log_softmax>();
+          check.template operator()<By, Function::logsumexp>();
+        };
+        check_functions.template operator()<BySerial>();
+        check_functions.template operator()<ByThreadVector>();
+        check_functions.template operator()<ByTeamVector>();
+      }
+    }
+  }
+}
+
+TYPED_TEST(InKernel, InPlace) {
+  using X = typename TypeParam::x_value;
+  using Exec = typename TypeParam::exec;
+  if constexpr (std::is_same_v<X, typename TypeParam::value>) {
+    const Exec exec;
+    for (const std::size_t columns : {7, 40, 600, 3000, 9001})
+      for (const TeamShape& shape : some_team_shapes<Exec>(columns)) {
+        const auto& sample = normal_sample<X>(5, columns);
+        const auto check = [&]<class By>() {
+          Field<X, Exec> x(place_right({5, columns})), lse(place_right({5}));
+          x.assign(sample.rows.values);
+          const auto view = x.template view<Right, 2>();
+          call_for_rows<By, Function::softmax>(exec, shape, view, view,
+                                               lse.template view<Right, 1>(), RowOptions{});
+          exec.fence();
+          EXPECT_TRUE(is_accurate(Function::softmax, sample.rows, sample.expected, x.read()))
+              << By::name << ", " << columns << " columns, " << shape;
+        };
+        check.template operator()<BySerial>();
+        check.template operator()<ByThreadVector>();
+        check.template operator()<ByTeamVector>();
+      }
+  }
+}
+
+TYPED_TEST(InKernel, NoColumns) {
+  const Rows<typename TypeParam::value> rows{3, 0, {}};
+  const auto expected = reference(rows);
+  for (const TeamShape& shape : team_shapes<typename TypeParam::exec>()) {
+    const auto check = [&]<class By>() {
+      const auto arrays =
+          TestFixture::template called<By, Function::logsumexp, Right>(rows, shape, {});
+      EXPECT_TRUE((TestFixture::template is_right<Function::logsumexp>(arrays, rows, expected)))
+          << By::name << ", " << shape;
+    };
+    check.template operator()<BySerial>();
+    check.template operator()<ByThreadVector>();
+    check.template operator()<ByTeamVector>();
+  }
+}
+
+/// A kernel whose rows lie in scratch memory, with an extent known at compile time, and which calls
+/// the library many times.
+template <class Exec, class X>
+struct ScratchKernel {
+  static constexpr int columns = 96;
+  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+  using Scratch = typename Exec::scratch_memory_space;
+  using Row = Kokkos::View<X[columns], Scratch, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  using Matrix =
+      Kokkos::View<X**, Kokkos::LayoutRight, Kokkos::Device<Exec, typename Exec::memory_space>,
+                   Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+  Matrix x;
+  Matrix y;
+  int calls;
+
+  static int bytes(int team_size) {
+    return static_cast<int>(2 * Row::shmem_size() +
+                            TeamVectorSoftmax::scratch_size(columns, team_size));
+  }
+
+  KOKKOS_FUNCTION void operator()(const Member& member) const {
+    const Row in(member.team_scratch(0)), out(member.team_scratch(0));
+    const int all = columns;
+    const auto each = [&](const auto& body) {
+      Kokkos::parallel_for(Kokkos::TeamVectorRange(member, all), body);
+      member.team_barrier();
+    };
+    each([&](int c) { in(c) = x(member.league_rank(), c); });
+    for (int i = 0; i < calls; ++i) {
+      TeamVectorSoftmax::invoke(member, in, out);
+      TeamVectorLogSumExp::invoke(member, out);
+    }
+    each([&](int c) { y(member.league_rank(), c) = out(c); });
+  }
+};
+
+TYPED_TEST(InKernel, ScratchMemoryAndManyCalls) {
+  using X = typename TypeParam::x_value;
+  using Exec = typename TypeParam::exec;
+  using T = typename TypeParam::value;
+  using Kernel = ScratchKernel<Exec, X>;
+  if constexpr (std::is_same_v<X, T>) {
+    const Exec exec;
+    const auto& sample = normal_sample<X>(5, Kernel::columns);
+    for (const TeamShape& shape : team_shapes<Exec>()) {
+      Field<X, Exec> x(place_right({5, Kernel::columns})), y(place_right({5, Kernel::columns}));
+      x.assign(sample.rows.values);
+      Kokkos::parallel_for(
+          "KokkosSoftmaxTest::scratch",
+          Kokkos::TeamPolicy<Exec>(exec, 5, shape.team_size, shape.vector_length)
+              .set_scratch_size(0, Kokkos::PerTeam(Kernel::bytes(shape.team_size))),
+          Kernel{x.template view<Right, 2>(), y.template view<Right, 2>(), 100});
+      exec.fence();
+      EXPECT_TRUE(is_accurate(Function::softmax, sample.rows, sample.expected, y.template read<T>(),
+                              0, format_of<X>()))
+          << shape;
+      EXPECT_TRUE(y.gaps_are_unchanged());
+    }
+  }
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test
