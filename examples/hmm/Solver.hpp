@@ -10,10 +10,12 @@
 ///   alpha_t(j) = log sum_i exp(alpha_{t-1}(i) + log a_ij) + log b_j(o_t),
 ///   log p(o) = log sum_j exp(alpha_{T-1}(j)).
 ///
-/// A team processes a sequence. Its threads process the states j, and the vector lanes of a thread
-/// compute the sum over i with the reducer LogSumExp.
+/// A team processes a sequence. Its threads process the states j. The vector lanes of a thread
+/// write the terms of a sum over i to the thread's scratch memory and call ThreadVectorLogSumExp
+/// for them.
 
 #include <KokkosSoftmax.hpp>
+#include <type_traits>
 
 namespace hmm {
 
@@ -21,6 +23,8 @@ using Exec = Kokkos::DefaultExecutionSpace;
 using Table = Kokkos::View<double**, Kokkos::LayoutRight, Exec>;
 using Vector = Kokkos::View<double*, Exec>;
 using Sequences = Kokkos::View<int**, Kokkos::LayoutRight, Exec>;
+
+inline constexpr bool on_host = std::is_same_v<Exec, Kokkos::DefaultHostExecutionSpace>;
 
 /// Logs of probabilities; -inf for impossible events.
 struct LogModel {
@@ -33,19 +37,23 @@ struct LogModel {
 inline void forward(const Exec& exec, const LogModel& model, const Sequences& sequences,
                     const Vector& log_likelihood) {
   using Team = Kokkos::TeamPolicy<Exec>;
-  using Alpha =
+  using Row =
       Kokkos::View<double*, Exec::scratch_memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-  using State = KokkosSoftmax::LogSumExpState<double>;
-  constexpr int lanes = 8;  // on a GPU; on a host one thread computes the whole sum
+  using LogSumExp = KokkosSoftmax::ThreadVectorLogSumExp;
   const int count = sequences.extent(0), length = sequences.extent(1);
   const int states = model.start.extent(0);
+  // On a host one thread computes the whole sum. On a GPU there is one row of terms per thread, so
+  // that threads with more lanes need less scratch memory for long rows.
+  const int lanes = on_host ? 1 : states <= 64 ? 8 : 32;
 
   auto policy = Team(exec, count, Kokkos::AUTO, lanes);
-  policy.set_scratch_size(0, Kokkos::PerTeam(2 * Alpha::shmem_size(states)));
+  policy.set_scratch_size(0, Kokkos::PerTeam(2 * Row::shmem_size(states)),
+                          Kokkos::PerThread(Row::shmem_size(states)));
   Kokkos::parallel_for(
       "hmm::forward", policy, KOKKOS_LAMBDA(const Team::member_type& team) {
         const int s = team.league_rank();
-        Alpha alpha(team.team_scratch(0), states), next(team.team_scratch(0), states);
+        Row alpha(team.team_scratch(0), states), next(team.team_scratch(0), states);
+        const Row terms(team.thread_scratch(0), states);
         Kokkos::parallel_for(Kokkos::TeamVectorRange(team, states), [&](int j) {
           alpha(j) = model.start(j) + model.emission(sequences(s, 0), j);
         });
@@ -53,23 +61,22 @@ inline void forward(const Exec& exec, const LogModel& model, const Sequences& se
 
         for (int t = 1; t < length; ++t) {
           Kokkos::parallel_for(Kokkos::TeamThreadRange(team, states), [&](int j) {
-            State sum;
-            Kokkos::parallel_reduce(
-                Kokkos::ThreadVectorRange(team, states),
-                [&](int i, State& part) { part.update(alpha(i) + model.transition(j, i)); },
-                KokkosSoftmax::LogSumExp(sum));
+            // All lanes see the terms after this loop, and all lanes get the sum.
+            Kokkos::parallel_for(Kokkos::ThreadVectorRange(team, states),
+                                 [&](int i) { terms(i) = alpha(i) + model.transition(j, i); });
+            const double sum = LogSumExp::invoke(team, terms);
             Kokkos::single(Kokkos::PerThread(team),
-                           [&] { next(j) = sum.value() + model.emission(sequences(s, t), j); });
+                           [&] { next(j) = sum + model.emission(sequences(s, t), j); });
           });
           team.team_barrier();
           Kokkos::kokkos_swap(alpha, next);
         }
 
-        State sum;
-        Kokkos::parallel_reduce(
-            Kokkos::TeamThreadRange(team, states),
-            [&](int j, State& part) { part.update(alpha(j)); }, KokkosSoftmax::LogSumExp(sum));
-        Kokkos::single(Kokkos::PerTeam(team), [&] { log_likelihood(s) = sum.value(); });
+        // One thread of the team; the call has no barrier.
+        Kokkos::parallel_for(Kokkos::TeamThreadRange(team, 1), [&](int) {
+          const double sum = LogSumExp::invoke(team, alpha);
+          Kokkos::single(Kokkos::PerThread(team), [&] { log_likelihood(s) = sum; });
+        });
       });
 }
 
