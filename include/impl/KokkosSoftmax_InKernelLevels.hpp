@@ -109,8 +109,8 @@ struct TeamLevel {
       if (all >= 32)
         totals = call.on_device(LaneGroup<32>(number % 32),
                                 GroupsOfTeam(member, number / 32, all / 32, numbers.data()));
-      else if (number == 0)  // out of line, to leave registers to the other case
-        totals = out_of_line([&] { return call.on_device(LaneGroup<1, false>(0), OneGroup()); });
+      else if (number == 0)
+        totals = call.on_device(LaneGroup<1, false>(0), OneGroup());
       if (all % 32 != 0) {  // some lanes have nothing yet
         if (number == 0) {
           numbers(team_numbers - 2) = totals.reference;

@@ -17,7 +17,8 @@
 namespace KokkosSoftmaxInKernel {
 
 using Exec = Kokkos::DefaultExecutionSpace;
-using Policy = Kokkos::TeamPolicy<Exec>;
+// A team of 512 threads must not take more registers per thread than there are.
+using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<512>>;
 using Member = Policy::member_type;
 constexpr bool on_host = std::is_same_v<Exec::memory_space, Kokkos::HostSpace>;
 

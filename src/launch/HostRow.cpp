@@ -154,9 +154,20 @@ KOKKOSSOFTMAX_IMPL_FOR_EACH_VALUE_TYPES(KOKKOSSOFTMAX_IMPL_OF_PAIR)
   KOKKOSSOFTMAX_IMPL_BACKWARD(BackwardOperation::log_softmax_backward, X)              \
   template KOKKOSSOFTMAX_EXPORT void compute_row_on_host<X>(StridedRow<const X>, T, T, \
                                                             StridedRow<X>, std::int64_t, double);
+// A type for which the library isn't built has no macro.
+// clang-format off
+#if defined(KOKKOSSOFTMAX_IMPL_FOR_float)
 KOKKOSSOFTMAX_IMPL_FOR_float(KOKKOSSOFTMAX_IMPL_OF_TYPE)
-    KOKKOSSOFTMAX_IMPL_FOR_double(KOKKOSSOFTMAX_IMPL_OF_TYPE)
-        KOKKOSSOFTMAX_IMPL_FOR_half(KOKKOSSOFTMAX_IMPL_OF_TYPE)
-            KOKKOSSOFTMAX_IMPL_FOR_bhalf(KOKKOSSOFTMAX_IMPL_OF_TYPE)
+#endif
+#if defined(KOKKOSSOFTMAX_IMPL_FOR_double)
+KOKKOSSOFTMAX_IMPL_FOR_double(KOKKOSSOFTMAX_IMPL_OF_TYPE)
+#endif
+#if defined(KOKKOSSOFTMAX_IMPL_FOR_half)
+KOKKOSSOFTMAX_IMPL_FOR_half(KOKKOSSOFTMAX_IMPL_OF_TYPE)
+#endif
+#if defined(KOKKOSSOFTMAX_IMPL_FOR_bhalf)
+KOKKOSSOFTMAX_IMPL_FOR_bhalf(KOKKOSSOFTMAX_IMPL_OF_TYPE)
+#endif
+// clang-format on
 
 }  // namespace KokkosSoftmax::Impl

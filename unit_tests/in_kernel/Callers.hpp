@@ -143,8 +143,8 @@ template <class By, class Exec>
 auto policy_of(const Exec& exec, int rows, std::int64_t columns, const TeamShape& shape) {
   const int per_team = By::rows_per_team(shape);
   const auto bytes = By::Softmax::scratch_size(columns, shape.team_size);
-  return Kokkos::TeamPolicy<Exec>(exec, (rows + per_team - 1) / per_team, shape.team_size,
-                                  shape.vector_length)
+  return Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<512>>(exec, (rows + per_team - 1) / per_team,
+                                                             shape.team_size, shape.vector_length)
       .set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(bytes)));
 }
 

@@ -132,13 +132,15 @@ class InKernel : public ::testing::Test {
   static void check_functions(std::size_t columns, const RowOptions& options = {}) {
     const auto shapes = some_team_shapes<Exec>(columns);
     check_callers<Function::softmax, Layout>(columns, shapes, options);
-    check_callers<Function::log_softmax, Layout>(columns, shapes, options);
+    // Each kernel takes nvcc a second and more, so that of half types there are fewer.
+    if constexpr (std::is_same_v<X, T>)
+      check_callers<Function::log_softmax, Layout>(columns, shapes, options);
     check_callers<Function::logsumexp, Layout>(columns, shapes, options);
   }
 };
 
-/// Each nvcc kernel of these tests takes a second and more to compile, so that of the pairs with
-/// half types there are two: one of each type, with results of the same type and of float.
+/// Of the pairs with half types there are two: one of each type, with results of the same type and
+/// of float.
 #ifdef KOKKOSSOFTMAX_TEST_HALF_TYPES
 template <class... Exec>
 auto with_half_types(TypeList<Exec...>) {
@@ -167,7 +169,8 @@ TYPED_TEST(InKernel, EveryTeam) {
 TYPED_TEST(InKernel, StridedRows) {
   if constexpr (std::is_same_v<typename TypeParam::x_value, typename TypeParam::value>)
     for (const std::size_t columns : {1, 2, 7, 33, 100, 781, 2049, 12671})
-      this->template check_functions<Left>(columns);
+      TestFixture::template check_callers<Function::softmax, Left>(
+          columns, some_team_shapes<typename TypeParam::exec>(columns), {});
 }
 
 TYPED_TEST(InKernel, Scales) {
@@ -190,7 +193,8 @@ TYPED_TEST(InKernel, HostileRows) {
         };
         const auto check_functions = [&]<class By>() {
           check.template operator()<By, Function::softmax>();
-          check.template operator()<By, Function::log_softmax>();
+          if constexpr (std::is_same_v<typename TypeParam::x_value, typename TypeParam::value>)
+            check.template operator()<By, Function::log_softmax>();
           check.template operator()<By, Function::logsumexp>();
         };
         check_functions.template operator()<BySerial>();
@@ -292,7 +296,8 @@ TYPED_TEST(InKernel, ScratchMemoryAndManyCalls) {
       x.assign(sample.rows.values);
       Kokkos::parallel_for(
           "KokkosSoftmaxTest::scratch",
-          Kokkos::TeamPolicy<Exec>(exec, 5, shape.team_size, shape.vector_length)
+          Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<512>>(exec, 5, shape.team_size,
+                                                              shape.vector_length)
               .set_scratch_size(0, Kokkos::PerTeam(Kernel::bytes(shape.team_size))),
           Kernel{x.template view<Right, 2>(), y.template view<Right, 2>(), 100});
       exec.fence();
