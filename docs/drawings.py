@@ -123,7 +123,7 @@ def row():
         ("value", "v = scale * x, in float or double; -inf in slots without an entry",
          "row/Source.hpp", lane),
         ("max", "largest v; from it the reference \u03c1, at or just below the maximum",
-         "row/Tile.hpp, numerics/Exp.hpp", lane),
+         "row/Tile.hpp, numerics/KokkosSoftmax_Exp.hpp", lane),
         ("exp, sum", "sum of exp(v - \u03c1): the lane's state is (\u03c1, sum)",
          "row/Tile.hpp, numerics/", lane),
         ("merge lanes", "the largest \u03c1 first, then the rescaled sums, by shuffles",
@@ -131,7 +131,7 @@ def row():
         ("merge team", "one state per thread through scratch memory, with one barrier",
          "team/TeamReduce.hpp", "threads of a team"),
         ("epilogue", "the result from the row's state and from what the tile holds",
-         "op/Softmax.hpp, ...", lane),
+         "op/KokkosSoftmax_Softmax.hpp, ...", lane),
         ("store", "chunks of up to 16 bytes from registers to memory", "row/Tile.hpp", lane),
     ]
     left, width, step, height = 150, 620, 70, 50
