@@ -43,20 +43,6 @@ KOKKOS_FORCEINLINE_FUNCTION void unrolled_while(const Body& body) {
   (std::make_integer_sequence<int, count>{});
 }
 
-/// Calls body() in a function of its own, for code that runs seldom in kernels whose registers
-/// other code needs.
-#if defined(__CUDACC__) || defined(__HIPCC__)
-template <class Body>
-__host__ __device__ __noinline__ auto out_of_line(const Body& body) {
-  return body();
-}
-#else
-template <class Body>
-auto out_of_line(const Body& body) {
-  return body();
-}
-#endif
-
 }  // namespace KokkosSoftmax::Impl
 
 #endif
