@@ -8,9 +8,7 @@
 /// hosts one thread computes it.
 
 #include <Kokkos_Core.hpp>
-#include <bit>
 #include <cstdint>
-#include <impl/device/row/KokkosSoftmax_ReductionOrder.hpp>
 #include <impl/device/schedules/KokkosSoftmax_RowInOrder.hpp>
 #include <impl/device/team/KokkosSoftmax_LaneGroup.hpp>
 

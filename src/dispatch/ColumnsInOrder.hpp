@@ -6,7 +6,6 @@
 /// Which compiled kernels add up a row in ReductionOrder, so that a call with Options::reproducible
 /// has the bits of a call inside a kernel.
 
-#include <algorithm>
 #include <cstdint>
 #include <dispatch/SharedKernels.hpp>
 #include <impl/device/op/KokkosSoftmax_OpInOrder.hpp>

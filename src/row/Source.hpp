@@ -124,13 +124,6 @@ KOKKOS_FORCEINLINE_FUNCTION T value_of(const Source& source,
     return source.value(x, column);
 }
 
-/// The entry whose product with a kernel's scale is -inf.
-template <class X, class T>
-X scaled_padding(T scale) {
-  constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
-  return static_cast<X>(scale < T(0) ? infinity : -infinity);
-}
-
 /// A value as it is written to an output. With the scale 0, all finite values are 0; kernels
 /// compute with the values of kernel_scale() or HostScale, which are below 1.
 template <class V>

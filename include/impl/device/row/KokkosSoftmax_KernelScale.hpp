@@ -14,6 +14,13 @@ KOKKOS_FORCEINLINE_FUNCTION T kernel_scale(T scale) {
   return scale == T(0) ? Kokkos::Experimental::denorm_min_v<T> : scale;
 }
 
+/// The entry whose product with a kernel's scale is -inf.
+template <class X, class T>
+KOKKOS_FORCEINLINE_FUNCTION X scaled_padding(T scale) {
+  constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
+  return static_cast<X>(scale < T(0) ? infinity : -infinity);
+}
+
 }  // namespace KokkosSoftmax::Impl
 
 #endif

@@ -64,9 +64,7 @@ class ForwardEntries {
       : m_x(x),
         m_y(y),
         m_scale(kernel_scale(scale)),
-        m_padding(static_cast<typename Types::X>(scale < T(0)
-                                                     ? Kokkos::Experimental::infinity_v<T>
-                                                     : -Kokkos::Experimental::infinity_v<T>)) {}
+        m_padding(scaled_padding<typename Types::X>(scale)) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t columns() const {
     return static_cast<std::int64_t>(m_x.extent(0));
