@@ -50,6 +50,10 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
       Operands{.lengths = View<const std::int64_t>(View<std::int64_t>("length"))});
   KokkosSoftmax::plan_logsumexp(Exec{}, x, lse, {}, Operands{.causal = KokkosSoftmax::Causal{}})
       .execute(x, lse, Operands{.causal = KokkosSoftmax::Causal{.offset = 1}});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options, Operands{.row_bias = lse, .weights = x});
+  KokkosSoftmax::logsumexp(x, lse, options, Operands{.weights = lse, .sign = lse});
+  KokkosSoftmax::plan_logsumexp(Exec{}, x, lse, {}, Operands{.weights = x})
+      .execute(x, lse, Operands{.weights = x});
   KokkosSoftmax::softmax(Exec{}, half, half, options, Operands{.bias = half});
   KokkosSoftmax::softmax(Exec{}, half, half, options, Operands{.bias = View<float*>("bias", 1)});
   KokkosSoftmax::softmax_backward(Exec{}, View<const double**>(y), x, x);
@@ -120,6 +124,18 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::logsumexp(Exec{}, x, lse, options, Operands{.lse = lse, .mask = mask});
   KokkosSoftmax::plan_logsumexp(Exec{}, x, lse, options, Operands{.max = lse});
   KokkosSoftmax::plan_softmax(Exec{}, x, y, options, Operands{.mask = View<double*>("mask", 1)});
+  KokkosSoftmax::softmax(Exec{}, x, y, options, Operands{.row_bias = x});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options,
+                           Operands{.row_bias = View<float*>("row_bias", 1)});
+  KokkosSoftmax::log_softmax(Exec{}, x, y, options, Operands{.weights = x});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options, Operands{.weights = 1.0});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options,
+                           Operands{.weights = View<float*>("weights", 1)});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options, Operands{.mask = mask, .sign = lse});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options, Operands{.weights = x, .sign = x});
+  KokkosSoftmax::plan_logsumexp(Exec{}, x, lse, options,
+                                Operands{.weights = x, .sign = View<float*>("sign", 1)});
+  logsumexp_backward(Exec{}, x, lse, lse, x, options, Operands{.weights = x});
   KokkosSoftmax::softmax_backward(1.0, y, x, x);
   KokkosSoftmax::softmax_backward(Exec{}, View<double*****>(), x, x);
   KokkosSoftmax::log_softmax_backward(Exec{}, View<int**>("y", 1, 1), x, x);

@@ -13,6 +13,7 @@
 #include <host/PipelinedRows.hpp>
 #include <host/ShortColumns.hpp>
 #include <host/ShortRows.hpp>
+#include <host/Weighted.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
@@ -158,10 +159,22 @@ constexpr HostGradientKernels<X> gradient_kernels() {
 }
 
 template <class X, class Y>
+constexpr HostWeightedKernels<HostCompute<X>> weighted_kernels() {
+  if constexpr (std::is_same_v<X, HostCompute<X>> && std::is_same_v<X, Y>)
+    return WeightedKernelsOf<X>::all();
+  else
+    return {};
+}
+
+template <class X, class Y>
 constexpr HostKernelTable<X, Y> kernel_table() {
-  return {FunctionsOf<X, Y>::all(),           KernelsOf<Softmax, X, Y>::all(),
-          KernelsOf<LogSoftmax, X, Y>::all(), KernelsOf<LogSumExp, X, Y>::all(),
-          backward_kernels<X, Y>(),           gradient_kernels<X, Y>()};
+  return {FunctionsOf<X, Y>::all(),
+          KernelsOf<Softmax, X, Y>::all(),
+          KernelsOf<LogSoftmax, X, Y>::all(),
+          KernelsOf<LogSumExp, X, Y>::all(),
+          backward_kernels<X, Y>(),
+          gradient_kernels<X, Y>(),
+          weighted_kernels<X, Y>()};
 }
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
