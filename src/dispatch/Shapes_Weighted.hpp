@@ -30,9 +30,16 @@ struct WeightedShapes : NoShapes {
                                     Peeled<32, 16>, Scalar<32, 16>>;
   using FusedRegisters = ShapeList<Peeled<32, 16, 2>, Peeled<32, 16, 4>, Peeled<32, 16, 8>,
                                    Scalar<32, 16, 4>, Scalar<32, 16, 16>>;
-  using ReducedOnline = ShapeList<Peeled<32, 8, 8>, Scalar<32, 8, 8>>;
-  using ReducedSplitOnline = ReducedOnline;
-  using ReducedColumn = ShapeList<Scalar<32, 8, 4>, Scalar<32, 8, 16>>;
+  /// With three teams of floats, running sums leave a lane 80 registers.
+  template <int entries>
+  using PeeledOfEight = typename GeneralShapes<V>::template PeeledOfEight<entries>;
+  template <int entries>
+  using ScalarOfEight =
+      Shape<8, 32, entries, 1, AccessMode::scalar, GeneralShapes<V>::fewer_teams_of_eight>;
+
+  using ReducedOnline = ShapeList<PeeledOfEight<8>, ScalarOfEight<8>>;
+  using ReducedSplitOnline = ShapeList<Peeled<32, 8, 8>, Scalar<32, 8, 8>>;
+  using ReducedColumn = ShapeList<Scalar<32, 8, 4>, ScalarOfEight<8>>;
   using SplitColumn = ShapeList<Scalar<32, 8, 8>>;
 };
 
