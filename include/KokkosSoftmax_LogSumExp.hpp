@@ -29,8 +29,9 @@ namespace KokkosSoftmax {
 /// The result of a row is -inf if the row has no entries or if all of its entries are -inf, +inf if
 /// the row contains +inf and no NaN, and NaN if it contains a NaN. The maximum is subtracted before
 /// exp, so the exponentials do not overflow. The rounding errors of this formula are analysed by
-/// Blanchard, Higham and Higham, https://doi.org/10.1093/imanum/draa038. The error bounds of the
-/// library are in docs/semantics.md.
+/// Blanchard, Higham and Higham, https://doi.org/10.1093/imanum/draa038. Results near 0 are
+/// computed as max v + log1p(sum of the other terms), so that they keep their digits. The error
+/// bounds of the library are in docs/semantics.md.
 ///
 /// The call only enqueues work on exec. It does not fence and uses no other instance. Nothing is
 /// allocated, except one workspace per stream, the first time that rows are split over teams.

@@ -93,8 +93,8 @@ struct KernelsOf {
 
  public:
   static constexpr HostKernels<X, Y> all() {
-    return {&rows,   &reduce,       &merge<T>,       &finish_row<Op, L, Job>, &write,
-            &panels, &reduce_panel, &merge_panel<L>, &finish_panel,           &write_panel};
+    return {&rows,   &reduce,       &merge<Op, T>,       &finish_row<Op, L, Job>, &write,
+            &panels, &reduce_panel, &merge_panel<Op, L>, &finish_panel,           &write_panel};
   }
 };
 
