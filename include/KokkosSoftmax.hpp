@@ -13,6 +13,7 @@
 
 #include <KokkosSoftmax_Backward.hpp>
 #include <KokkosSoftmax_BackwardPlan.hpp>
+#include <KokkosSoftmax_BothAxes.hpp>
 #include <KokkosSoftmax_CrossEntropy.hpp>
 #include <KokkosSoftmax_InKernel.hpp>
 #include <KokkosSoftmax_LogSumExp.hpp>

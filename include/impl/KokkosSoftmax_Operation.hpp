@@ -99,6 +99,9 @@ class Callee {
   constexpr Callee(GradientOperation operation)  // NOLINT
       : m_name(to_string(operation)), m_one_value_per_row(false) {}
 
+  constexpr Callee(const char* name, bool one_value_per_row)
+      : m_name(name), m_one_value_per_row(one_value_per_row) {}
+
   constexpr const char* name() const { return m_name; }
   /// Whether the output is one value per row.
   constexpr bool one_value_per_row() const { return m_one_value_per_row; }
