@@ -94,16 +94,19 @@ typename Job::T log_sum_exp_near_zero(const Job& job, const typename Job::X* x, 
   return sums.log_sum_exp();
 }
 
-/// The log-sum-exps of rows, one per lane. Calls of_row(lane) for those near 0.
-template <class Op, class Job, class L, class OfRow>
+/// The log-sum-exps of rows, one per lane. If some are near 0, calls make_of_row() once, and the
+/// function that it returns for the lanes of these rows.
+template <class Op, class Job, class L, class MakeOfRow>
 KOKKOSSOFTMAX_HOST_FUNCTION typename L::V log_sum_exps(const LaneStates<L>& rows, int count,
-                                                       const OfRow& of_row) {
+                                                       const MakeOfRow& make_of_row) {
   typename L::V lse = rows.log_sum_exp();
   if constexpr (keeps_digits<Op, Job>) {
     const auto near_zero = are_near_zero<L>(rows.reference, lse);
-    if (any(near_zero)) [[unlikely]]
+    if (any(near_zero)) [[unlikely]] {
+      const auto of_row = make_of_row();
       for (int i = 0; i < count; ++i)
         if (near_zero[i]) lse[i] = of_row(i);
+    }
   }
   return lse;
 }
@@ -112,14 +115,12 @@ KOKKOSSOFTMAX_HOST_FUNCTION typename L::V log_sum_exps(const LaneStates<L>& rows
 template <class Op, class L, class Job>
 KOKKOSSOFTMAX_HOST_FUNCTION void write_log_sum_exps(const Job& job, std::int64_t first,
                                                     const LaneStates<L>& rows, int count) {
-  write_row_values<L>(job, first,
-                      log_sum_exps<Op, Job, L>(rows, count,
-                                               [&](int i) {
-                                                 return log_sum_exp_near_zero(
-                                                     job, job.x + (first + i) * job.x_stride,
-                                                     job.columns);
-                                               }),
-                      count);
+  const auto make_of_row = [&] {
+    return [&](int i) {
+      return log_sum_exp_near_zero(job, job.x + (first + i) * job.x_stride, job.columns);
+    };
+  };
+  write_row_values<L>(job, first, log_sum_exps<Op, Job, L>(rows, count, make_of_row), count);
 }
 
 /// The log-sum-exp of a state. A float would round that of entries far below 0 too much for

@@ -79,16 +79,12 @@ class ShortColumns {
       for (int i = 0; i < n; ++i, y += m_job.y_column_stride) write(y, output(kept[i]), access);
       write_beside(m_job, j, rows, count);
     } else {
-      write_row_values<L>(
-          m_job, j,
-          log_sum_exps<Op, Job>(rows, count,
-                                [&](int lane) {
-                                  SumsBesideMax<L> beside_max;
-                                  for (int i = 0; i < n; ++i)
-                                    beside_max.add(written_value<L>(m_job.factors, kept[i]));
-                                  return beside_max.log_sum_exp(lane);
-                                }),
-          count);
+      const auto make_of_row = [&] {
+        SumsBesideMax<L> sums;
+        for (int i = 0; i < n; ++i) sums.add(written_value<L>(m_job.factors, kept[i]));
+        return [sums](int lane) { return sums.log_sum_exp(lane); };
+      };
+      write_row_values<L>(m_job, j, log_sum_exps<Op, Job>(rows, count, make_of_row), count);
     }
   }
 
