@@ -200,11 +200,12 @@ struct BothAxesPiecesKernel {
     return max_over_lanes<lanes>(member, serves ? T(0) : T(1)) == T(0);
   }
 
-  /// Whether a sum has all digits with its reference: it isn't a sum of terms that are too small
-  /// for their type. (NaN is right, too.) With the reference +inf, the rows and columns without
-  /// +inf would be wrong.
+  /// Whether a sum has all digits with its reference. An entry far below the reference loses digits
+  /// in v - reference: its term has a relative error of up to half an ulp of the distance, which is
+  /// limited to 6 for float and to 30 for double. (NaN is right, too.) With the reference +inf, the
+  /// rows and columns without +inf would be wrong.
   KOKKOS_FORCEINLINE_FUNCTION static bool is_served(const State& state) {
-    constexpr T least = sizeof(T) == 8 ? T(1e-280) : T(1e-28);
+    constexpr T least = sizeof(T) == 8 ? T(1e-13) : T(2.5e-3);
     return !(state.sum < least) && state.max < Kokkos::Experimental::infinity_v<T>;
   }
 
