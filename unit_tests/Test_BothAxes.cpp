@@ -7,7 +7,6 @@
 #include <limits>
 #include <reference/Reference.hpp>
 #include <support/Check.hpp>
-#include <support/Recorder.hpp>
 #include <support/Throws.hpp>
 
 namespace KokkosSoftmax::Test {
