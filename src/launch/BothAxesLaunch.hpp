@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <backend/Device.hpp>
 #include <backend/DivideUp.hpp>
+#include <backend/GraphCapture.hpp>
 #include <backend/Hardware.hpp>
 #include <launch/QueueMemory.hpp>
 #include <launch/TeamLimits.hpp>
@@ -57,8 +58,9 @@ void launch_both_axes_in_pieces(const Exec& exec, const BothAxesProblem<X>& prob
   using Columns = BothAxesColumnsKernel<Exec, X>;
   using State = typename BothAxesArgs<X>::State;
   BothAxesArgs<X> arguments = both_axes_pieces<Kernel>(exec, problem, scale);
-  const std::int64_t row_parts = problem.rows * arguments.panels;
-  const std::int64_t column_parts = problem.columns * arguments.blocks;
+  // The states of the only panel and of the only block aren't stored: they are results.
+  const std::int64_t row_parts = arguments.panels == 1 ? 0 : problem.rows * arguments.panels;
+  const std::int64_t column_parts = arguments.blocks == 1 ? 0 : problem.columns * arguments.blocks;
   const auto bytes = static_cast<std::size_t>(row_parts + column_parts + 1) * sizeof(State);
   QueueMemory<Exec>::singleton().with(exec, bytes, [&](void* memory) {
     arguments.row_parts = static_cast<State*>(memory);
@@ -122,11 +124,10 @@ void launch_both_axes(const Exec& exec, const BothAxesProblem<X>& problem, doubl
     constexpr int columns_per_lane = sizeof(X) == 8 ? 4 : 8;
     using Chunks = BothAxesPiecesKernel<Exec, X, threads, columns_per_lane / width, width>;
     using Entries = BothAxesPiecesKernel<Exec, X, threads, columns_per_lane, 1>;
-    // Most lanes would have no column. There is a limit on the number of teams, too.
-    const bool are_few = problem.columns < Entries::panel_columns;
-    const bool are_many = std::max(problem.rows, problem.columns) > (std::int64_t(1) << 30) ||
-                          (!graphs_own_memory<Exec> && is_capturing(exec));
-    if (are_few || are_many)
+    const bool fill_lanes = problem.columns >= Entries::panel_columns;
+    const bool fit_league = std::max(problem.rows, problem.columns) <= (std::int64_t(1) << 30);
+    const bool has_memory = graphs_own_memory<Exec> || !is_capturing(exec);
+    if (!fill_lanes || !fit_league || !has_memory)
       launch_one_axis_after_the_other(exec, problem, scale);
     else if (has_chunks(problem, width))
       launch_both_axes_in_pieces<Chunks>(exec, problem, scale);
