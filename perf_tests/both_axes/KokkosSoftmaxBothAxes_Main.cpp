@@ -3,6 +3,7 @@
 // Times logsumexp_both_axes beside logsumexp along each axis. README.md describes the output.
 
 #include <KokkosSoftmax.hpp>
+#include <KokkosSoftmaxSweep_Timing.hpp>
 #include <Kokkos_Core.hpp>
 #include <Kokkos_Random.hpp>
 #include <algorithm>
@@ -40,17 +41,11 @@ std::vector<double> median_seconds(const Exec& exec,
   std::vector<std::vector<double>> seconds(calls.size());
   for (int run = -1; run < runs; ++run)
     for (std::size_t c = 0; c < calls.size(); ++c) {
-      exec.fence();
-      const Kokkos::Timer timer;
-      calls[c]();
-      exec.fence();
-      if (run >= 0) seconds[c].push_back(timer.seconds());
+      const double one = KokkosSoftmaxSweep::seconds_of(exec, calls[c], 1);
+      if (run >= 0) seconds[c].push_back(one);
     }
   std::vector<double> medians;
-  for (auto& times : seconds) {
-    std::sort(times.begin(), times.end());
-    medians.push_back(times[times.size() / 2]);
-  }
+  for (const auto& times : seconds) medians.push_back(KokkosSoftmaxSweep::median(times));
   return medians;
 }
 
