@@ -46,13 +46,15 @@ struct BackwardArgs : RowArgs<V> {
   }
 };
 
-template <class V>
-class BackwardSource {
+/// Pairs of entries, for kernels with the arguments Args: BackwardArgs, or others that have its
+/// scale, padding, is_log(), dy_row(r) and dy_column_stride.
+template <class Args>
+class PairSource {
  public:
-  using Types = V;
-  using X = typename V::X;
-  using T = typename V::Compute;
-  using Arguments = BackwardArgs<V>;
+  using Types = typename Args::Types;
+  using X = typename Types::X;
+  using T = typename Types::Compute;
+  using Arguments = Args;
   static constexpr int inputs = 2;
   static constexpr bool value_is_scaled_raw = false;
 
@@ -65,7 +67,7 @@ class BackwardSource {
         : dy(arguments.dy_row(r)), stride(arguments.dy_column_stride) {}
   };
 
-  KOKKOS_FORCEINLINE_FUNCTION explicit BackwardSource(const Arguments& arguments)
+  KOKKOS_FORCEINLINE_FUNCTION explicit PairSource(const Arguments& arguments)
       : m_arguments(arguments) {}
 
   KOKKOS_FORCEINLINE_FUNCTION X padding() const { return m_arguments.padding; }
@@ -96,6 +98,13 @@ class BackwardSource {
 
  private:
   const Arguments& m_arguments;
+};
+
+/// The source of matrices.
+template <class V>
+class BackwardSource : public PairSource<BackwardArgs<V>> {
+ public:
+  using PairSource<BackwardArgs<V>>::PairSource;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -165,16 +165,16 @@ class HostScale {
   T m_second;
 };
 
-/// v = scale * x
-template <class V>
-class PlainSource {
+/// v = scale * x, for kernels with the arguments Args: a RowArgs, or others that have the scale.
+template <class Args>
+class ScaledSource {
  public:
-  using Types = V;
-  using X = typename V::X;
-  using T = typename V::Compute;
+  using Types = typename Args::Types;
+  using X = typename Types::X;
+  using T = typename Types::Compute;
   static constexpr bool value_is_scaled_raw = true;
 
-  KOKKOS_FORCEINLINE_FUNCTION explicit PlainSource(const RowArgs<V>& arguments)
+  KOKKOS_FORCEINLINE_FUNCTION explicit ScaledSource(const Args& arguments)
       : m_arguments(arguments) {}
 
   KOKKOS_FORCEINLINE_FUNCTION T factor() const { return m_arguments.scale; }
@@ -202,7 +202,14 @@ class PlainSource {
   }
 
  private:
-  const RowArgs<V>& m_arguments;  // a copy of the scale would take a register of a GPU
+  const Args& m_arguments;  // a copy of the scale would take a register of a GPU
+};
+
+/// The source of matrices.
+template <class V>
+class PlainSource : public ScaledSource<RowArgs<V>> {
+ public:
+  using ScaledSource<RowArgs<V>>::ScaledSource;
 };
 
 /// What loops on a host take values of a row from: source.on_host() if it exists, or the source.

@@ -28,6 +28,10 @@
 /// - shuffle_xor(lanes, value, distance): the same if only the lanes of a warp whose bits are set
 /// in
 ///   `lanes` call it
+/// - value_of_lane(value, lane), ballot(condition): the value of another lane of the vector, and a
+///   bit per lane of the vector: whether the condition holds there. All lanes of a warp call them.
+/// - vector_barrier(): after it, the lanes of a vector see what the others have written to scratch
+///   memory before
 /// - vector_length(), number_in_team(), lanes_of_team(): the lanes of the vector, the number of
 /// this
 ///   lane among all lanes of the team, and their number. Lanes with neighbouring numbers are

@@ -96,6 +96,15 @@ KOKKOS_FORCEINLINE_FUNCTION bool any_lane(bool condition) {
   return __any_sync(0xffffffffu, condition) != 0;
 }
 
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T value_of_lane(T value, int lane) {
+  return __shfl_sync(0xffffffffu, value, lane);
+}
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(bool condition) {
+  return __ballot_sync(0xffffffffu, condition);
+}
+KOKKOS_FORCEINLINE_FUNCTION void vector_barrier() { __syncwarp(); }
+
 KOKKOS_FORCEINLINE_FUNCTION int vector_length() { return static_cast<int>(blockDim.x); }
 KOKKOS_FORCEINLINE_FUNCTION int number_in_team() {
   return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);

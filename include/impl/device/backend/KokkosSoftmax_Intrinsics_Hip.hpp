@@ -26,6 +26,21 @@ KOKKOS_FORCEINLINE_FUNCTION T shuffle_xor(std::uint32_t /*lanes*/, T value, int 
 
 KOKKOS_FORCEINLINE_FUNCTION bool any_lane(bool condition) { return __any(condition) != 0; }
 
+// A vector is a part of a wavefront, whose first lane has a number that is a multiple of its
+// length.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T value_of_lane(T value, int lane) {
+  return __shfl(value, lane, static_cast<int>(blockDim.x));
+}
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(bool condition) {
+  const unsigned first = __lane_id() / blockDim.x * blockDim.x;
+  return static_cast<std::uint32_t>(__ballot(condition) >> first);
+}
+KOKKOS_FORCEINLINE_FUNCTION void vector_barrier() {
+  __builtin_amdgcn_fence(__ATOMIC_ACQ_REL, "wavefront");
+  __builtin_amdgcn_wave_barrier();
+}
+
 KOKKOS_FORCEINLINE_FUNCTION int vector_length() { return static_cast<int>(blockDim.x); }
 KOKKOS_FORCEINLINE_FUNCTION int number_in_team() {
   return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);

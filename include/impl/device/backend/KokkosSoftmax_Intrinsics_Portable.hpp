@@ -61,6 +61,12 @@ T shuffle_xor(T, int);
 template <class T>
 T shuffle_xor(std::uint32_t, T, int);
 KOKKOS_FORCEINLINE_FUNCTION bool any_lane(bool condition) { return condition; }
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(bool condition) { return condition ? 1 : 0; }
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T value_of_lane(T value, int) {
+  return value;
+}
+KOKKOS_FORCEINLINE_FUNCTION void vector_barrier() {}
 int vector_length();
 int number_in_team();
 int lanes_of_team();
