@@ -21,6 +21,7 @@
 #include <KokkosSoftmax_Operands.hpp>
 #include <KokkosSoftmax_Options.hpp>
 #include <KokkosSoftmax_Plan.hpp>
+#include <KokkosSoftmax_Segments.hpp>
 #include <KokkosSoftmax_Softmax.hpp>
 #include <KokkosSoftmax_Version.hpp>
 
