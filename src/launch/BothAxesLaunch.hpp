@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_LAUNCH_BOTHAXESLAUNCH_HPP
+#define KOKKOSSOFTMAX_SRC_LAUNCH_BOTHAXESLAUNCH_HPP
+
+/// \file
+/// Launches logsumexp along both axes: a kernel that reads the matrix, and one that merges the
+/// states that it has written.
+
+#include <backend/Hardware.hpp>
+#include <backend/Schedule.hpp>
+#include <impl/KokkosSoftmax_ValueTypes.hpp>
+#include <launch/BothAxesWorkspaces.hpp>
+#include <launch/TeamLimits.hpp>
+#include <row/Chunk.hpp>
+#include <schedules/HostBothAxes.hpp>
+#include <schedules/both_axes/Merge.hpp>
+#include <schedules/both_axes/Panels.hpp>
+#include <string>
+
+namespace KokkosSoftmax::Impl {
+
+/// The labels of the kernels, made once because a call allocates no memory.
+struct BothAxesLabels {
+  std::string panels = "KokkosSoftmax::logsumexp_both_axes[panels]";
+  std::string merge = "KokkosSoftmax::logsumexp_both_axes[merge]";
+  std::string empty = "KokkosSoftmax::logsumexp_both_axes[empty]";
+
+  static const BothAxesLabels& get() {
+    static const BothAxesLabels labels;
+    return labels;
+  }
+};
+
+/// The result of lines without entries.
+template <class T>
+struct BothAxesEmptyKernel {
+  AxisNumbers<T> to;
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
+    to.data[i * to.stride] = -Kokkos::Experimental::infinity_v<T>;
+  }
+};
+
+template <class Exec, class X>
+void launch_both_axes_empty(const Exec& exec, const BothAxesProblem<X>& problem) {
+  using Kernel = BothAxesEmptyKernel<typename BothAxesProblem<X>::Value>;
+  const bool has_rows = problem.rows > 0;
+  Kokkos::parallel_for(BothAxesLabels::get().empty,
+                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
+                           exec, 0, has_rows ? problem.rows : problem.columns),
+                       Kernel{has_rows ? problem.row_lse : problem.column_lse});
+}
+
+template <class Exec, class V>
+void launch_both_axes_on_host(const Exec& exec, const BothAxesProblem<typename V::X>& problem) {
+  const HostBothAxesPlan plan(problem.rows, problem.columns);
+  const auto lease = BothAxesWorkspaces<Exec>::singleton().lease(
+      exec, HostBothAxesStates<typename V::Compute>::bytes(plan));
+  const HostBothAxes<V> work(problem, plan, lease.data());
+  launch_host_blocks(exec, BothAxesLabels::get().panels, HostBothAxesParts<V>(work));
+  launch_host_blocks(exec, BothAxesLabels::get().merge, HostBothAxesMerge<V>(work));
+}
+
+/// The shapes of the kernels: 8 columns per lane (16 of half types), in two rows at a time.
+template <class V, bool in_chunks>
+struct BothAxesShape {
+  static constexpr int chunk = widest<typename V::X>;
+  static constexpr int columns = chunk > 8 ? chunk : 8;
+  static constexpr int width = in_chunks ? chunk : 1;
+  using type = Shape<8, 32, columns / width, width, AccessMode::guarded_vectors, 2, 2>;
+};
+using BothAxesMergeShape = Shape<8, 32, 1, 1, AccessMode::scalar>;
+
+template <class Exec, class Kernel, class... Arguments>
+void launch_both_axes_kernel(const Exec& exec, const std::string& label, std::int64_t teams,
+                             const Kernel& kernel) {
+  using Shape = typename Kernel::Shape;
+  PolicyOf<Exec, Shape, Kernel> policy(exec, static_cast<int>(teams), Shape::threads, Shape::lanes);
+  policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()));
+  Kokkos::parallel_for(label, policy, kernel);
+}
+
+template <class Exec, class V, class PanelsShape>
+void launch_both_axes_as(const Exec& exec, const BothAxesProblem<typename V::X>& problem) {
+  using States = BothAxesStates<typename V::Compute>;
+  using Panels = BothAxesPanelsKernel<Exec, V, PanelsShape>;
+  using Merge = BothAxesMergeKernel<Exec, V, BothAxesMergeShape>;
+  constexpr int threads = PanelsShape::threads;
+  const BothAxesPlan plan(problem.rows, problem.columns, Panels::panel_columns, threads,
+                          std::int64_t{multiprocessors(exec)} * PanelsShape::min_teams);
+  const auto lease = BothAxesWorkspaces<Exec>::singleton().lease(exec, States::bytes(plan));
+  const States states(lease.data(), plan);
+  launch_both_axes_kernel(exec, BothAxesLabels::get().panels,
+                          divide_up(plan.runs, threads / plan.across),
+                          Panels(problem, plan, states));
+  const Merge merge(problem, plan, states, Panels::panel_columns);
+  launch_both_axes_kernel(exec, BothAxesLabels::get().merge, merge.teams(), merge);
+}
+
+/// Whether the columns are contiguous and every row consists of aligned chunks.
+template <class X>
+bool has_chunks(const BothAxesProblem<X>& problem) {
+  constexpr std::int64_t width = widest<X>;
+  return problem.column_stride == 1 && problem.columns % width == 0 &&
+         (problem.row_stride % width == 0 || problem.rows == 1) &&
+         reinterpret_cast<std::uintptr_t>(problem.x) % (width * sizeof(X)) == 0;
+}
+
+template <class Exec, class X>
+void launch_both_axes(const Exec& exec, const BothAxesProblem<X>& given) {
+  using V = ValueTypes<X>;
+  if (given.rows == 0 || given.columns == 0) return launch_both_axes_empty(exec, given);
+  // The columns are those along the axis with the smaller stride.
+  const bool is_mirrored =
+      given.rows > 1 && (given.columns == 1 || given.row_stride < given.column_stride);
+  const BothAxesProblem<X> problem = is_mirrored ? given.transposed() : given;
+  if constexpr (is_host_space<Exec>)
+    launch_both_axes_on_host<Exec, V>(exec, problem);
+  else if (has_chunks(problem))
+    launch_both_axes_as<Exec, V, typename BothAxesShape<V, true>::type>(exec, problem);
+  else
+    launch_both_axes_as<Exec, V, typename BothAxesShape<V, false>::type>(exec, problem);
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif
