@@ -5,6 +5,7 @@
 // errors.
 
 #include <cmath>
+#include <launch/BothAxesLaunch.hpp>
 #include <limits>
 #include <support/Check.hpp>
 #include <support/Instances.hpp>
@@ -48,6 +49,16 @@ struct BothAxesCall {
     logsumexp_both_axes(exec, x.template view<LX, 2, const X>(), row_lse.template view<LRows, 1>(),
                         column_lse.template view<LRows, 1>(), {.scale = scale});
   }
+  /// The same with the kernels for GPUs, with `width` columns per chunk.
+  template <class LX, class LRows, int width>
+  void run_panels(const Exec& exec, double scale) const {
+    using namespace KokkosSoftmax::Impl;
+    using OneLane = Shape<1, 1, 8 / width, width, AccessMode::guarded_vectors, 2, 2>;
+    launch_both_axes_as<Exec, ValueTypes<X>, OneLane>(
+        exec, make_both_axes_problem(input_array<X>(x.template view<LX, 2, const X>()),
+                                     strided_array(row_lse.template view<LRows, 1>()),
+                                     strided_array(column_lse.template view<LRows, 1>()), scale));
+  }
 };
 
 template <class C>
@@ -58,14 +69,12 @@ class BothAxes : public ::testing::Test {
   using Exec = typename C::exec;
   using Call = BothAxesCall<X, Exec>;
 
-  /// Calls the function twice, and checks the results and all memory beside them.
-  template <class LX, class LRows>
-  static ::testing::AssertionResult check(const Rows<T>& rows, double scale = 1.0,
-                                          std::size_t offset = 0) {
+  /// Makes the call twice by run(call), and checks the results and all memory beside them.
+  template <class LX, class LRows, class Run>
+  static ::testing::AssertionResult check_run(const Rows<T>& rows, double scale, std::size_t offset,
+                                              const Run& run) {
     const auto call = Call::template make<LX, LRows>(rows, offset);
-    const Exec exec;
-    call.template run<LX, LRows>(exec, scale);
-    exec.fence();
+    run(call);
     const auto of_rows = call.row_lse.read(), of_columns = call.column_lse.read();
     auto result = is_accurate(Function::logsumexp, rows, reference(rows, scale), of_rows);
     if (!result) result << "\n  along the rows";
@@ -77,8 +86,7 @@ class BothAxes : public ::testing::Test {
     result = both(result, call.row_lse.gaps_are_unchanged() && call.column_lse.gaps_are_unchanged(),
                   "something beside the results was written");
     result = both(result, call.x.is_unchanged(), "x was written");
-    call.template run<LX, LRows>(exec, scale);
-    exec.fence();
+    run(call);
     result = both(result, same_bits(call.row_lse.read(), of_rows), "other bits along the rows");
     result =
         both(result, same_bits(call.column_lse.read(), of_columns), "other bits along the columns");
@@ -86,6 +94,24 @@ class BothAxes : public ::testing::Test {
       result << "\n  in " << rows.count << " rows of " << rows.columns << " columns, scale "
              << scale << ", offset " << offset;
     return result;
+  }
+
+  template <class LX, class LRows>
+  static ::testing::AssertionResult check(const Rows<T>& rows, double scale = 1.0,
+                                          std::size_t offset = 0) {
+    return check_run<LX, LRows>(rows, scale, offset, [&](const Call& call) {
+      const Exec exec;
+      call.template run<LX, LRows>(exec, scale);
+      exec.fence();
+    });
+  }
+
+  /// The same with the kernels for GPUs on a host, which run there with one lane.
+  template <class LX, int width>
+  static ::testing::AssertionResult check_panels(const Rows<T>& rows, double scale = 1.0) {
+    return check_run<LX, Right>(rows, scale, 0, [&](const Call& call) {
+      call.template run_panels<LX, Right, width>(Exec{}, scale);
+    });
   }
 
   /// The same in both orientations.
@@ -96,7 +122,17 @@ class BothAxes : public ::testing::Test {
       if (result) result = check<Strided, Left>(rows, scale, offset);
       if (!result) return result;
     }
-    return ::testing::AssertionSuccess();
+    return check_panels_on_hosts(rows, scale);
+  }
+  static ::testing::AssertionResult check_panels_on_hosts([[maybe_unused]] const Rows<T>& rows,
+                                                          [[maybe_unused]] double scale) {
+    auto result = ::testing::AssertionSuccess();
+    if constexpr (is_host_space<Exec>) {
+      result = check_panels<Left, 1>(rows, scale);
+      constexpr int width = KokkosSoftmax::Impl::widest<X>;
+      if (result && rows.columns % width == 0) result = check_panels<Right, width>(rows, scale);
+    }
+    return result;
   }
 };
 TYPED_TEST_SUITE(BothAxes, SameTypeConfigs, ConfigName);

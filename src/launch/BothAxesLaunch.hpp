@@ -61,17 +61,21 @@ void launch_both_axes_on_host(const Exec& exec, const BothAxesProblem<typename V
   launch_host_blocks(exec, BothAxesLabels::get().merge, HostBothAxesMerge<V>(work));
 }
 
-/// The shapes of the kernels: 8 columns per lane (16 of half types), in two rows at a time.
+/// The shapes of the kernels: 8 columns per lane (16 of half types). Doubles have registers for one
+/// row that is loaded while another one is computed.
 template <class V, bool in_chunks>
 struct BothAxesShape {
   static constexpr int chunk = widest<typename V::X>;
   static constexpr int columns = chunk > 8 ? chunk : 8;
   static constexpr int width = in_chunks ? chunk : 1;
-  using type = Shape<8, 32, columns / width, width, AccessMode::guarded_vectors, 2, 2>;
+  static constexpr int rows = sizeof(typename V::Compute) == 8 ? 1 : 2;
+  using type = Shape<8, 32, columns / width, width, AccessMode::guarded_vectors, 2, rows>;
 };
-using BothAxesMergeShape = Shape<8, 32, 1, 1, AccessMode::scalar>;
+template <class PanelsShape>
+using BothAxesMergeShape =
+    Shape<PanelsShape::threads, PanelsShape::lanes, 1, 1, AccessMode::scalar>;
 
-template <class Exec, class Kernel, class... Arguments>
+template <class Exec, class Kernel>
 void launch_both_axes_kernel(const Exec& exec, const std::string& label, std::int64_t teams,
                              const Kernel& kernel) {
   using Shape = typename Kernel::Shape;
@@ -84,7 +88,7 @@ template <class Exec, class V, class PanelsShape>
 void launch_both_axes_as(const Exec& exec, const BothAxesProblem<typename V::X>& problem) {
   using States = BothAxesStates<typename V::Compute>;
   using Panels = BothAxesPanelsKernel<Exec, V, PanelsShape>;
-  using Merge = BothAxesMergeKernel<Exec, V, BothAxesMergeShape>;
+  using Merge = BothAxesMergeKernel<Exec, V, BothAxesMergeShape<PanelsShape>>;
   constexpr int threads = PanelsShape::threads;
   const BothAxesPlan plan(problem.rows, problem.columns, Panels::panel_columns, threads,
                           std::int64_t{multiprocessors(exec)} * PanelsShape::min_teams);
@@ -106,14 +110,24 @@ bool has_chunks(const BothAxesProblem<X>& problem) {
          reinterpret_cast<std::uintptr_t>(problem.x) % (width * sizeof(X)) == 0;
 }
 
+/// Whether the axes change their roles. The columns are those along the axis with the smaller
+/// stride, except if these are so few that most lanes would have none: then those along the other
+/// axis read the same cache lines one after the other.
+template <class X>
+bool is_mirrored(const BothAxesProblem<X>& given) {
+  if (given.rows == 1 || given.columns == 1) return given.columns == 1;
+  constexpr std::int64_t few = 64 / sizeof(X);
+  const bool rows_are_near = given.row_stride < given.column_stride;
+  const std::int64_t near = rows_are_near ? given.rows : given.columns;
+  const std::int64_t far = rows_are_near ? given.columns : given.rows;
+  return rows_are_near != (near <= few && far > near);
+}
+
 template <class Exec, class X>
 void launch_both_axes(const Exec& exec, const BothAxesProblem<X>& given) {
   using V = ValueTypes<X>;
   if (given.rows == 0 || given.columns == 0) return launch_both_axes_empty(exec, given);
-  // The columns are those along the axis with the smaller stride.
-  const bool is_mirrored =
-      given.rows > 1 && (given.columns == 1 || given.row_stride < given.column_stride);
-  const BothAxesProblem<X> problem = is_mirrored ? given.transposed() : given;
+  const BothAxesProblem<X> problem = is_mirrored(given) ? given.transposed() : given;
   if constexpr (is_host_space<Exec>)
     launch_both_axes_on_host<Exec, V>(exec, problem);
   else if (has_chunks(problem))

@@ -134,12 +134,14 @@ class BothAxesWorkspaces {
   }
 
   void free_oldest() {
-    if (is_synchronous<Exec> || m_memories.size() < most_queues) return;
-    for (auto memory = m_memories.begin(); memory != m_memories.end(); ++memory) {
-      if (!memory->in_use.try_lock()) continue;
-      memory->in_use.unlock();
-      m_memories.erase(memory);
-      return;
+    if constexpr (!is_synchronous<Exec>) {
+      if (m_memories.size() < most_queues) return;
+      for (auto memory = m_memories.begin(); memory != m_memories.end(); ++memory) {
+        if (!memory->in_use.try_lock()) continue;
+        memory->in_use.unlock();
+        m_memories.erase(memory);
+        return;
+      }
     }
   }
 

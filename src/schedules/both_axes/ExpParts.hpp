@@ -23,8 +23,8 @@ struct ExpPartsConstants<double> {
   static constexpr double round = 6755399441055744.0 + 2147483648.0;
   static constexpr std::uint32_t upper_word = 0x43380000u;
   static constexpr std::uint32_t bias = 0x80000000u;
-  static constexpr double log2_e_low = 2.0355273740931033e-17;  // log2(e) - log2_e
-  static constexpr double lowest = -1.4e9;
+  static constexpr double lowest = -1399999488.0;
+  static constexpr std::uint32_t upper_word_of_lowest = 0xc1d4dc93u;  // the lower one is 0
   static constexpr std::uint32_t deepest = 1000;
 };
 template <>
@@ -33,14 +33,13 @@ struct ExpPartsConstants<float> {
   static constexpr float round = 12582912.0f;
   static constexpr std::uint32_t upper_bits = 0x4b000000u;
   static constexpr std::uint32_t bias = 0x4b400000u;
-  static constexpr float log2_e_low = 1.92596303e-8f;
   static constexpr float lowest = -2.8e6f;
   static constexpr std::uint32_t deepest = 120;
 };
 
-/// Values below `lowest` are replaced by it. A row with no others needs other functions, and so
-/// does one with values that set bits of `invalid` that is_valid() knows: NaN, +inf, and other
-/// values above -lowest.
+/// Values below `lowest` are replaced by numbers not above it. A row or a column with no others
+/// needs other functions, and so does one with values that set bits of `invalid` that is_valid()
+/// knows: NaN, +inf, and other values above -lowest.
 template <class T>
 struct ExpParts {
   using C = ExpPartsConstants<T>;
@@ -50,16 +49,19 @@ struct ExpParts {
 
   KOKKOS_FORCEINLINE_FUNCTION static ExpParts of(T v, std::uint32_t& invalid) {
     constexpr T log2_e = ExpConstants<T>::log2_e;
-    const T x = v < C::lowest ? C::lowest : v;  // NaN stays NaN
+    const T x = not_below_lowest(v);
     const T rounded = multiply_add(x, log2_e, C::round);
     T f = multiply_add(x, log2_e, C::round - rounded);
-    f = multiply_add(x, C::log2_e_low, f);
     ExpParts parts;
     if constexpr (std::is_same_v<T, double>) {
+      // The rounding of log2_e causes a relative error of |v| 1.4e-17, which is little beside the
+      // error of a result of the size of v.
       parts.exponent = Intrinsics::lower_word(rounded);
       invalid |= Intrinsics::upper_word(rounded) ^ C::upper_word;
       parts.significand = horner(f, KOKKOSSOFTMAX_IMPL_EXP2_POLYNOMIAL_DOUBLE);
     } else {
+      constexpr float log2_e_low = 1.92596303e-8f;  // log2(e) - log2_e
+      f = multiply_add(x, log2_e_low, f);
       parts.exponent = Kokkos::bit_cast<std::uint32_t>(rounded);
       invalid |= parts.exponent ^ C::upper_bits;
       parts.significand = fast_exp2(f);
@@ -71,7 +73,10 @@ struct ExpParts {
     return std::is_same_v<T, double> ? invalid == 0 : invalid >> 23 == 0;
   }
 
-  /// The exponent of values below `lowest`.
+  /// Whether the largest exponent of a row or a column is that of values not above `lowest`.
+  KOKKOS_FORCEINLINE_FUNCTION static bool is_low(std::uint32_t exponent) {
+    return exponent <= lowest_exponent();
+  }
   KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t lowest_exponent() {
     const T rounded = multiply_add(C::lowest, ExpConstants<T>::log2_e, C::round);
     if constexpr (std::is_same_v<T, double>)
@@ -100,10 +105,24 @@ struct ExpParts {
   KOKKOS_FORCEINLINE_FUNCTION static T number_of(std::uint32_t exponent) {
     return static_cast<T>(static_cast<std::int32_t>(exponent - C::bias));
   }
+
+ private:
+  /// NaN stays NaN. Doubles are compared by their upper words, see not_below_normal_exp().
+  KOKKOS_FORCEINLINE_FUNCTION static T not_below_lowest(T v) {
+    if constexpr (std::is_same_v<T, double>) {
+      constexpr std::uint32_t from_nan_to_end = 0x00080000u;
+      constexpr std::uint32_t least = C::upper_word_of_lowest + from_nan_to_end;
+      const std::uint32_t high = Intrinsics::upper_word(v) + from_nan_to_end;
+      return Intrinsics::of_words((high < least ? high : least) - from_nan_to_end,
+                                  Intrinsics::lower_word(v));
+    } else {
+      return v < C::lowest ? C::lowest : v;
+    }
+  }
 };
 
 /// What some entries of a row or a column are reduced to: sum * 2^exponent. The exponent is an
-/// integer, or infinite, or so large that its rounding doesn't matter.
+/// integer, except for huge values, beside whose size its rounding doesn't matter.
 template <class T>
 struct alignas(2 * sizeof(T)) BinaryState {
   T exponent;
@@ -112,13 +131,29 @@ struct alignas(2 * sizeof(T)) BinaryState {
   /// exp(max) * sum
   KOKKOS_INLINE_FUNCTION static BinaryState of_max(T max, T sum) {
     constexpr double ln2_high = 0.693145751953125, ln2_low = 1.42860682030941723212e-6;
-    constexpr double log2_e = 1.4426950408889634;
     const auto v = static_cast<double>(max);
     if (!(Kokkos::abs(v) < -static_cast<double>(ExpPartsConstants<T>::lowest)))
-      return {static_cast<T>(v * log2_e), sum};
+      return {static_cast<T>(huge_exponent(v)), sum};
     const double n = Kokkos::round(v * log2_e);
     const double rest = (v - n * ln2_high) - n * ln2_low;
     return {static_cast<T>(n), static_cast<T>(static_cast<double>(sum) * Kokkos::exp(rest))};
+  }
+
+  /// The logarithm of 2^exponent.
+  KOKKOS_INLINE_FUNCTION static double log_of(double exponent) {
+    if (Kokkos::abs(exponent) <= linear_from * log2_e) return exponent * (1 / log2_e);
+    return exponent - Kokkos::copysign(linear_from * (log2_e - 1), exponent);
+  }
+
+ private:
+  static constexpr double log2_e = 1.4426950408889634;
+  /// Larger values have exponents that grow by 1 per 1, so that they don't overflow. Neighbouring
+  /// numbers of T differ by 2 or more there.
+  static constexpr double linear_from = sizeof(T) == 8 ? 0x1p53 : 0x1p24;
+
+  KOKKOS_INLINE_FUNCTION static double huge_exponent(double v) {
+    if (Kokkos::abs(v) <= linear_from) return v * log2_e;
+    return v + Kokkos::copysign(linear_from * (log2_e - 1), v);
   }
 };
 

@@ -12,19 +12,28 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The lines (rows, or columns) along an axis, and how teams work on them: `group` lanes on a line.
+/// Who merges the states of a line (a row, or a column).
+enum class MergedBy {
+  lane,     ///< each lane has a line
+  threads,  ///< a lane of each thread of a team: lanes of a thread have neighbouring lines
+  team      ///< all lanes of a team
+};
+
+/// The lines along an axis, and how teams work on them.
 struct BothAxesLines {
   std::int64_t count;
   std::int64_t teams;
-  int group;
+  MergedBy by;
 
   /// \param states  of a line, at most
-  BothAxesLines(std::int64_t count_, std::int64_t states, int lanes_of_team, int lanes_of_vector)
-      : count(count_), group(1) {
-    constexpr std::int64_t few = 8, many = 512;
-    if (states > few) group = lanes_of_vector;
-    if (states > many) group = lanes_of_team;
-    teams = divide_up(count, lanes_of_team / group);
+  BothAxesLines(std::int64_t count_, std::int64_t states, int lanes_of_vector, int lanes_of_team)
+      : count(count_) {
+    constexpr std::int64_t few = 4, many = 512;
+    by = states <= few ? MergedBy::lane : states <= many ? MergedBy::threads : MergedBy::team;
+    const int lines_of_team = by == MergedBy::lane      ? lanes_of_team
+                              : by == MergedBy::threads ? lanes_of_vector
+                                                        : 1;
+    teams = divide_up(count, lines_of_team);
   }
 };
 
@@ -50,32 +59,49 @@ struct BothAxesMergeKernel {
         plan(plan_),
         states(states_),
         panel_columns(panel_columns_),
-        rows(plan_.rows, plan_.panels, lanes_of_team, lanes),
-        columns(plan_.columns, plan_.most_parts, lanes_of_team, lanes) {}
+        rows(plan_.rows, plan_.panels, lanes, lanes_of_team),
+        columns(plan_.columns, plan_.most_parts, lanes, lanes_of_team) {}
 
   std::int64_t teams() const { return rows.teams + columns.teams; }
-  static std::size_t scratch_bytes() { return Shape::threads * sizeof(double) + alignof(double); }
+  static std::size_t scratch_bytes() { return lanes_of_team * sizeof(double) + alignof(double); }
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const int number = member.team_rank() * lanes + lane_number<lanes>(member);
-    auto* const of_threads = static_cast<double*>(
-        member.team_scratch(0).get_shmem_aligned(Shape::threads * sizeof(double), alignof(double)));
     const bool is_row = member.league_rank() < rows.teams;
     const BothAxesLines& lines = is_row ? rows : columns;
     const std::int64_t team = is_row ? member.league_rank() : member.league_rank() - rows.teams;
-    const std::int64_t line =
-        team * (lanes_of_team / lines.group) + (lines.group == 1 ? number : number / lines.group);
-    const States of_line = line >= lines.count ? States{nullptr, 0, 0}
-                           : is_row            ? states_of_row(line)
-                                               : states_of_column(line);
-    const double lse =
-        merged(member, of_line, lines.group, number % lines.group, number, of_threads);
-    if (line >= lines.count || number % lines.group != 0) return;
+    const Place place(member, lines.by, team);
+    const States of_line = place.line >= lines.count ? States{nullptr, 0, 0}
+                           : is_row                  ? states_of_row(place.line)
+                                                     : states_of_column(place.line);
+    const double lse = merged(member, of_line, place);
+    if (place.line >= lines.count || place.first != 0) return;
     const auto& to = is_row ? problem.row_lse : problem.column_lse;
-    to.data[line * to.stride] = static_cast<T>(lse);
+    to.data[place.line * to.stride] = static_cast<T>(lse);
   }
 
  private:
+  /// What a lane works on: states first, first + step, ... of a line.
+  struct Place {
+    MergedBy by;
+    int thread;
+    int lane;
+    std::int64_t line;
+    int first;
+    int step;
+    double* numbers;  // in scratch memory, one per lane of the team
+
+    KOKKOS_FORCEINLINE_FUNCTION Place(const Member& member, MergedBy by_, std::int64_t team)
+        : by(by_), thread(member.team_rank()), lane(lane_number<lanes>(member)) {
+      const int number = thread * lanes + lane;
+      const bool is_lane = by == MergedBy::lane, is_team = by == MergedBy::team;
+      line = is_lane ? team * lanes_of_team + number : is_team ? team : team * lanes + lane;
+      first = is_lane ? 0 : is_team ? number : thread;
+      step = is_lane ? 1 : is_team ? lanes_of_team : Shape::threads;
+      numbers = static_cast<double*>(member.team_scratch(0).get_shmem_aligned(
+          lanes_of_team * sizeof(double), alignof(double)));
+    }
+  };
+
   struct States {
     const BinaryState<T>* first;
     std::int64_t stride;
@@ -92,38 +118,38 @@ struct BothAxesMergeKernel {
 
   /// The log-sum-exp of a line. The first pass finds the reference, so that no sum is multiplied
   /// more than once.
-  KOKKOS_FORCEINLINE_FUNCTION double merged(const Member& member, const States& line, int group,
-                                            int first, int number, double* of_threads) const {
+  KOKKOS_FORCEINLINE_FUNCTION double merged(const Member& member, const States& line,
+                                            const Place& place) const {
     double max = -Kokkos::Experimental::infinity_v<double>;
-    for (std::int64_t k = first; k < line.count; k += group)
+    for (std::int64_t k = place.first; k < line.count; k += place.step)
       max = larger(max, static_cast<double>(line.first[k * line.stride].exponent));
-    max = over_group<MaxEntry<double>>(member, max, group, number, of_threads,
-                                       [](double a, double b) { return larger(a, b); });
+    max = over_line<MaxEntry<double>>(member, max, place,
+                                      [](double a, double b) { return larger(a, b); });
     CompensatedSum<double> sum;
-    for (std::int64_t k = first; k < line.count; k += group) {
+    for (std::int64_t k = place.first; k < line.count; k += place.step) {
       const BinaryState<T> state = line.first[k * line.stride];
       const double below = static_cast<double>(state.exponent) - max;
       const auto term = static_cast<double>(state.sum);
       sum.add(state.exponent == max ? term : term * Kokkos::exp2(below));
     }
-    const double all = over_group<Kokkos::Sum<double>>(
-        member, sum.value(), group, number, of_threads, [](double a, double b) { return a + b; });
-    constexpr double ln2 = 0.69314718055994531;
-    return max * ln2 + Kokkos::log(all);
+    const double all = over_line<Kokkos::Sum<double>>(member, sum.value(), place,
+                                                      [](double a, double b) { return a + b; });
+    return BinaryState<T>::log_of(max) + Kokkos::log(all);
   }
 
+  /// Combines the values of all lanes that work on a line, in the order of their numbers.
   template <class Reducer, class Combine>
-  KOKKOS_FORCEINLINE_FUNCTION double over_group(const Member& member, double value, int group,
-                                                int number, double* of_threads,
-                                                const Combine& combine) const {
-    if (group == 1) return value;
-    value = combine_over_lanes<lanes, Reducer>(member, value, combine);
-    if (group == lanes) return value;
+  KOKKOS_FORCEINLINE_FUNCTION double over_line(const Member& member, double value,
+                                               const Place& place, const Combine& combine) const {
+    if (place.by == MergedBy::lane) return value;
+    const bool is_team = place.by == MergedBy::team;
+    if (is_team) value = combine_over_lanes<lanes, Reducer>(member, value, combine);
+    member.team_barrier();  // the numbers of the last call have been read
+    place.numbers[place.thread * lanes + place.lane] = value;
     member.team_barrier();
-    if (number % lanes == 0) of_threads[number / lanes] = value;
-    member.team_barrier();
-    value = of_threads[0];
-    for (int t = 1; t < Shape::threads; ++t) value = combine(value, of_threads[t]);
+    value = place.numbers[place.lane];
+    for (int t = 1; t < Shape::threads; ++t)
+      value = combine(value, place.numbers[t * lanes + place.lane]);
     return value;
   }
 };

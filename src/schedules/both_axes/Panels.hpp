@@ -93,6 +93,20 @@ struct BothAxesPanelsKernel {
   };
 
   using Raw = RawChunk<X, width>;
+  /// The rows that a lane loads next.
+  struct Position {
+    const X* x;         // the first chunk of the lane
+    std::int64_t rows;  // that are left
+    int columns;        // from the first chunk to the end of the panel or the matrix
+
+    KOKKOS_FORCEINLINE_FUNCTION Position(const BothAxesPanelsKernel& kernel, const Segment& segment)
+        : x(kernel.problem.x + segment.row * kernel.problem.row_stride +
+            segment.column(0) * kernel.problem.column_stride),
+          rows(segment.rows) {
+      const std::int64_t left = kernel.plan.columns - segment.column(0);
+      columns = left < panel_columns ? static_cast<int>(left) : panel_columns;
+    }
+  };
   struct LoadedRows {
     Raw chunk[loaded_rows][chunks];
   };
@@ -158,11 +172,12 @@ struct BothAxesPanelsKernel {
                                                   CompensatedSum<T>* sums) const {
     Columns columns(sums);
     Exceptions exceptions;
-    LoadedRows next = load(segment, 0);
+    Position position(*this, segment);
+    LoadedRows next = load(position);
     int since_flush = 0;
     for (std::int64_t r = 0; r < segment.rows; r += loaded_rows) {
       const LoadedRows loaded = next;
-      if (r + loaded_rows < segment.rows) next = load(segment, r + loaded_rows);
+      if (r + loaded_rows < segment.rows) next = load(position);
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int t = 0; t < loaded_rows; t += tile_rows) {
         const Tile tile = take_apart(member, loaded, t);
@@ -183,21 +198,22 @@ struct BothAxesPanelsKernel {
     if (exceptions.some_rows) reduce_exceptional_rows(member, segment);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION LoadedRows load(const Segment& segment, std::int64_t r) const {
+  /// Loads the next rows, and moves on to those after them.
+  KOKKOS_FORCEINLINE_FUNCTION LoadedRows load(Position& next) const {
     LoadedRows loaded;
-    const X* const x = problem.x + (segment.row + r) * problem.row_stride;
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int t = 0; t < loaded_rows; ++t) {
+      const X* from = next.x;
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int i = 0; i < chunks; ++i) {
-        const std::int64_t column = segment.column(i);
-        const X* const from =
-            x + t * problem.row_stride + (width > 1 ? column : column * problem.column_stride);
-        loaded.chunk[t][i] = column < plan.columns && r + t < segment.rows
+        loaded.chunk[t][i] = i * lanes * width < next.columns && t < next.rows
                                  ? *reinterpret_cast<const Raw*>(from)
                                  : raw_chunk_of<X, width>(padding);
+        from += width > 1 ? lanes * width : lanes * problem.column_stride;
       }
+      next.x += problem.row_stride;
     }
+    next.rows -= loaded_rows;
     return loaded;
   }
 
@@ -273,7 +289,7 @@ struct BothAxesPanelsKernel {
     for (int t = 0; t < tile_rows; ++t) {
       const T of_row = sum_over_lanes<lanes>(member, sum[t]);
       if (r + t >= segment.rows) continue;
-      const bool is_exception = tile.top[t] == invalid || tile.top[t] == Parts::lowest_exponent();
+      const bool is_exception = tile.top[t] == invalid || Parts::is_low(tile.top[t]);
       exceptions.some_rows = exceptions.some_rows || is_exception;
       if (segment.lane == 0)
         to[t] = {Parts::number_of(tile.top[t]), is_exception ? marker : of_row};
@@ -312,12 +328,11 @@ struct BothAxesPanelsKernel {
   KOKKOS_FORCEINLINE_FUNCTION void write_columns(const Segment& segment, const Columns& columns,
                                                  const Exceptions& exceptions) const {
     BinaryState<T>* const to = states.of_columns + segment.part * plan.columns;
-    const std::uint32_t low = Parts::lowest_exponent() + raise_by;
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < count; ++j) {
       const std::int64_t column = segment.column(j / width) + j % width;
       if (column >= plan.columns) continue;
-      if (exceptions.all_columns || columns.limit[j] <= low)
+      if (exceptions.all_columns || Parts::is_low(columns.limit[j] - raise_by))
         reduce_exceptional_column(segment, column, to + column);
       else
         to[column] = columns.state(j);

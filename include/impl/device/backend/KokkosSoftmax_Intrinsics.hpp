@@ -22,9 +22,7 @@
 ///   moved and not changed. The compiler keeps arrays of this type in registers.
 /// - has_shuffles, lane_number(), shuffle_xor(value, distance): the lanes of a vector. The distance
 ///   is less than shuffled_lanes. All lanes of a warp call it.
-/// - has_max_over_warp, max_over_warp(word): the largest 32-bit word of the 32 lanes of a warp,
-/// which
-///   all call it
+/// - has_max_over_warp, max_over_warp(word): the largest word of 32 bits in the 32 lanes of a warp
 /// - shuffle_xor(lanes, value, distance): the same if only the lanes of a warp whose bits are set
 /// in
 ///   `lanes` call it
