@@ -4,13 +4,12 @@
 
 /// \file
 /// Includes the whole C++ interface: softmax, log_softmax and logsumexp along an axis of a View,
-/// logsumexp along both axes of a matrix, their backward passes, plans, the cross entropy, calls of
-/// one row inside kernels, the state and the reducer that compute a log-sum-exp inside any Kokkos
-/// reduction, and the version.
+/// their backward passes, plans, the cross entropy, calls of one row inside kernels, the state and
+/// the reducer that compute a log-sum-exp inside any Kokkos reduction, and the version.
 
 /// \namespace KokkosSoftmax
-/// The whole C++ interface: \ref softmax, \ref logsumexp, \ref both_axes, \ref backward, \ref
-/// cross_entropy, \ref plans, \ref options, \ref operands, \ref in_kernel_calls, \ref in_a_kernel.
+/// The whole C++ interface: \ref softmax, \ref logsumexp, \ref backward, \ref cross_entropy, \ref
+/// plans, \ref options, \ref operands, \ref in_kernel_calls, \ref in_a_kernel.
 
 #include <KokkosSoftmax_Backward.hpp>
 #include <KokkosSoftmax_BackwardPlan.hpp>

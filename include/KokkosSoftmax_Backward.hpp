@@ -192,6 +192,7 @@ void logsumexp_backward(const Exec& exec, const X& x, const Lse& lse, const DLse
   KOKKOSSOFTMAX_IMPL_CHECK_DX("logsumexp_backward", Exec, X, DX);
   KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("logsumexp_backward", Exec, X, DX, Operands<Given...>);
   KOKKOSSOFTMAX_IMPL_CHECK_READS_ONLY("logsumexp_backward", Operands<Given...>);
+  KOKKOSSOFTMAX_IMPL_CHECK_NO_WEIGHTS("logsumexp_backward", Operands<Given...>);
   constexpr auto operation = Impl::GradientOperation::logsumexp_backward;
   using T = typename X::non_const_value_type;
   using RowValue = Impl::RowValueOf<X>;

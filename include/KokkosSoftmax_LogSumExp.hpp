@@ -29,8 +29,9 @@ namespace KokkosSoftmax {
 /// The result of a row is -inf if the row has no entries or if all of its entries are -inf, +inf if
 /// the row contains +inf and no NaN, and NaN if it contains a NaN. The maximum is subtracted before
 /// exp, so the exponentials do not overflow. The rounding errors of this formula are analysed by
-/// Blanchard, Higham and Higham, https://doi.org/10.1093/imanum/draa038. The error bounds of the
-/// library are in docs/semantics.md.
+/// Blanchard, Higham and Higham, https://doi.org/10.1093/imanum/draa038. Results near 0 are
+/// computed as max v + log1p(sum of the other terms), so that they keep their digits. The error
+/// bounds of the library are in docs/semantics.md.
 ///
 /// The call only enqueues work on exec. It does not fence and uses no other instance. Nothing is
 /// allocated, except one workspace per stream, the first time that rows are split over teams.
@@ -65,9 +66,12 @@ void logsumexp(const X& x, const L& lse, const Options& options = {}) {
   if constexpr (Impl::are_views<X, L>) logsumexp(typename L::execution_space{}, x, lse, options);
 }
 
-/// Computes the log-sum-exp of values that depend on more than x: on a bias, a mask, lengths or
-/// positions. So scale * x + v_j needs no array of its own. A term u_i that is the same for all
-/// columns of a row needs no operand: add it to the result.
+/// Computes the log-sum-exp of values that depend on more than x: on biases, a mask, lengths or
+/// positions. So scale * (x_ij + u_i + v_j) needs no array of its own.
+///
+/// With `operands.weights`, it computes lse = log|sum_k w_k exp(v_k)|, and the sign of the sum as
+/// `operands.sign`, as scipy.special.logsumexp does with b and return_sign. Without `sign`, the
+/// result is NaN where the sum is negative. docs/weights.md describes special values.
 ///
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View
@@ -86,6 +90,7 @@ void logsumexp(const Exec& exec, const X& x, const L& lse, const Options& option
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("logsumexp", Exec, X, "lse", L, 1);
   KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("logsumexp", Exec, X, L, Operands<Given...>);
   KOKKOSSOFTMAX_IMPL_CHECK_READS_ONLY("logsumexp", Operands<Given...>);
+  KOKKOSSOFTMAX_IMPL_CHECK_WEIGHTS("logsumexp", Exec, X, L, Operands<Given...>);
   Impl::check_and_launch_with<Impl::Operation::logsumexp>(exec, x, "lse", lse, options, operands);
 }
 

@@ -46,9 +46,11 @@ struct Causal {
 /// `Operands{.lse = lse}` (Clang before 17) take `Operands<decltype(lse)>{.lse = lse}` and
 /// `Operands<NoOperand, decltype(max)>{.max = max}`.
 ///
-/// **Read**: `bias`, `mask`, `lengths` and `causal` say what the value v of each entry is:
+/// **Read**: `bias`, `row_bias`, `mask`, `lengths` and `causal` say what the value v of each entry
+/// is:
 ///
-///     v_ij = scale * x_ij + bias_ij   if the entry takes part
+///     v_ij = scale * x_ij + bias_ij + row_bias_i     if the entry takes part
+///     v_ij = scale * (x_ij + bias_ij + row_bias_i)   the same, with scale_biases
 ///     v_ij = -inf                     if mask_ij is false, if j >= lengths_i, or if j > i + offset
 ///
 /// They can be combined. An entry that doesn't take part is *masked*: it counts for nothing, even
@@ -66,14 +68,21 @@ struct Causal {
 /// from row to row, in the order in which the rows lie in x: a contiguous View of the layout of x
 /// will do. It must not overlap x, y or another operand. logsumexp has no such operands.
 ///
+/// **logsumexp alone** has `weights` and `sign`: with weights w, it computes log|sum_j w_ij
+/// exp(v_ij)|, and the sign of the sum. docs/weights.md describes them.
+///
 /// \tparam Lse      a Kokkos::View, or NoOperand
 /// \tparam Max      a Kokkos::View, or NoOperand
 /// \tparam Bias     a Kokkos::View, or NoOperand
 /// \tparam Mask     a Kokkos::View, or NoOperand
 /// \tparam Lengths  a Kokkos::View, or NoOperand
 /// \tparam Position  Causal, or NoOperand
+/// \tparam RowBias  a Kokkos::View, or NoOperand
+/// \tparam Weights  a Kokkos::View, or NoOperand
+/// \tparam Sign     a Kokkos::View, or NoOperand
 template <class Lse = NoOperand, class Max = NoOperand, class Bias = NoOperand,
-          class Mask = NoOperand, class Lengths = NoOperand, class Position = NoOperand>
+          class Mask = NoOperand, class Lengths = NoOperand, class Position = NoOperand,
+          class RowBias = NoOperand, class Weights = NoOperand, class Sign = NoOperand>
 struct Operands {
   /// The log-sum-exp log(sum_k exp(v_k)) of each row. The value is -inf for a row without entries
   /// and for a row in which every v is -inf, and NaN for a row with a NaN or +inf. (logsumexp gives
@@ -100,6 +109,25 @@ struct Operands {
 
   /// Which columns take part by the index of the row, see Causal.
   Position causal = {};
+
+  /// What is added to all entries of a row: a View of double if x is of double, otherwise of float,
+  /// broadcast to x without Options::axis. softmax and log_softmax give the same results without
+  /// it, except `lse` and `max`.
+  RowBias row_bias = {};
+
+  /// What the exponentials are multiplied by before they are added: a View of the value type of x,
+  /// or of float if x has a half type, broadcast to x. Weights may be negative. An entry with the
+  /// weight 0 counts for nothing, even if x or the bias is NaN or +inf there.
+  Weights weights = {};
+
+  /// The sign of sum_j w_ij exp(v_ij): 1, -1, 0 if the sum is 0, or NaN. It is written, and has the
+  /// value type, the extents and the strides of lse. Without it, lse is NaN where the sum is
+  /// negative. Only with `weights`.
+  Sign sign = {};
+
+  /// Whether `bias` and `row_bias` are multiplied by Options::scale, as x is. So potentials of
+  /// optimal transport need no scaled copies.
+  bool scale_biases = false;
 };
 
 /// \}
@@ -114,9 +142,19 @@ inline constexpr bool is_given = !std::is_same_v<Operand, NoOperand>;
 /// GeneralSource.
 template <class O>
 inline constexpr bool have_inputs = false;
-template <class Lse, class Max, class Bias, class Mask, class Lengths, class Position>
-inline constexpr bool have_inputs<Operands<Lse, Max, Bias, Mask, Lengths, Position>> =
-    is_given<Bias> || is_given<Mask> || is_given<Lengths> || is_given<Position>;
+template <class Lse, class Max, class Bias, class Mask, class Lengths, class Position,
+          class RowBias, class Weights, class Sign>
+inline constexpr bool
+    have_inputs<Operands<Lse, Max, Bias, Mask, Lengths, Position, RowBias, Weights, Sign>> =
+        is_given<Bias> || is_given<Mask> || is_given<Lengths> || is_given<Position> ||
+        is_given<RowBias> || is_given<Weights>;
+
+/// Whether operands of type O have weights.
+template <class O>
+inline constexpr bool have_weights = false;
+template <class O>
+requires requires { &O::weights; }
+inline constexpr bool have_weights<O> = is_given<decltype(O::weights)>;
 
 /// The type of the computation of a call with x and y; void if the library has no kernels for it.
 template <class X, class Y>
@@ -183,7 +221,7 @@ constexpr bool has_operand_space() {
   static_assert(                                                                           \
       KokkosSoftmax::Impl::rank_of<Operand>() + less <= KokkosSoftmax::Impl::rank_of<X>(), \
       "KokkosSoftmax::" function ": operands." name                                        \
-      " must have at most the rank of x (lengths: less one)");                             \
+      " must have at most the rank of x (lengths and row_bias: less one)");                \
   static_assert(KokkosSoftmax::Impl::has_input_type<Operand, __VA_ARGS__>(),               \
                 "KokkosSoftmax::" function ": the value type of operands." name " must be " types)
 
@@ -198,6 +236,9 @@ constexpr bool has_operand_space() {
                                  "bool or unsigned char", bool, unsigned char);                    \
   KOKKOSSOFTMAX_IMPL_CHECK_INPUT(function, "lengths", Exec, X, 1, decltype(O::lengths),            \
                                  "std::int32_t or std::int64_t", std::int32_t, std::int64_t);      \
+  KOKKOSSOFTMAX_IMPL_CHECK_INPUT(function, "row_bias", Exec, X, 1, decltype(O::row_bias),          \
+                                 "double if that of x is double, otherwise float",                 \
+                                 KokkosSoftmax::Impl::ComputeOf<X, Y>);                            \
   static_assert(!KokkosSoftmax::Impl::is_given<decltype(O::causal)> ||                             \
                     std::is_same_v<decltype(O::causal), KokkosSoftmax::Causal>,                    \
                 "KokkosSoftmax::" function ": operands.causal must be a KokkosSoftmax::Causal");   \
@@ -211,6 +252,34 @@ constexpr bool has_operand_space() {
                 "KokkosSoftmax::" function                            \
                 ": operands.lse and operands.max are for softmax "    \
                 "and log_softmax: give the View of the results as the argument lse")
+
+/// For logsumexp with results of type L, which can have weights.
+#define KOKKOSSOFTMAX_IMPL_CHECK_WEIGHTS(function, Exec, X, L, O)                                 \
+  KOKKOSSOFTMAX_IMPL_CHECK_INPUT(function, "weights", Exec, X, 0, decltype(O::weights),           \
+                                 "that of x, or float if x has a half type",                      \
+                                 typename X::non_const_value_type,                                \
+                                 KokkosSoftmax::Impl::ComputeOf<X, L>);                           \
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERAND(function, "sign", Exec, decltype(O::sign));                    \
+  static_assert(!KokkosSoftmax::Impl::is_given<decltype(O::sign)> ||                              \
+                    KokkosSoftmax::Impl::is_given<decltype(O::weights)>,                          \
+                "KokkosSoftmax::" function                                                        \
+                ": operands.sign needs operands.weights (without weights all signs are 1)");      \
+  static_assert(                                                                                  \
+      !Kokkos::is_view_v<decltype(O::sign)> ||                                                    \
+          KokkosSoftmax::Impl::rank_of<decltype(O::sign)>() == KokkosSoftmax::Impl::rank_of<L>(), \
+      "KokkosSoftmax::" function ": operands.sign must have the rank of lse");                    \
+  static_assert(KokkosSoftmax::Impl::has_value_type<decltype(O::sign), typename L::value_type>(), \
+                "KokkosSoftmax::" function                                                        \
+                ": the value type of operands.sign must be that of lse, without "                 \
+                "const")
+
+/// For the functions without weights.
+#define KOKKOSSOFTMAX_IMPL_CHECK_NO_WEIGHTS(function, O)                                       \
+  static_assert(!KokkosSoftmax::Impl::is_given<decltype(O::weights)> &&                        \
+                    !KokkosSoftmax::Impl::is_given<decltype(O::sign)>,                         \
+                "KokkosSoftmax::" function                                                     \
+                ": operands.weights and operands.sign are for logsumexp: leave them out (for " \
+                "positive weights, give their logarithms as operands.bias)")
 
 }  // namespace Impl
 

@@ -46,9 +46,10 @@ template <class Beside>
 struct OperandsShape {
   explicit OperandsShape(const Beside&) {}
 };
-template <class Lse, class Max, class Bias, class Mask, class Lengths, class Position>
-struct OperandsShape<Operands<Lse, Max, Bias, Mask, Lengths, Position>> {
-  using Given = Operands<Lse, Max, Bias, Mask, Lengths, Position>;
+template <class Lse, class Max, class Bias, class Mask, class Lengths, class Position,
+          class RowBias, class Weights, class Sign>
+struct OperandsShape<Operands<Lse, Max, Bias, Mask, Lengths, Position, RowBias, Weights, Sign>> {
+  using Given = Operands<Lse, Max, Bias, Mask, Lengths, Position, RowBias, Weights, Sign>;
 
   explicit OperandsShape(const Given& operands)
       : lse(operands.lse),
@@ -56,7 +57,11 @@ struct OperandsShape<Operands<Lse, Max, Bias, Mask, Lengths, Position>> {
         bias(operands.bias),
         mask(operands.mask),
         lengths(operands.lengths),
-        causal(operands.causal) {}
+        causal(operands.causal),
+        row_bias(operands.row_bias),
+        weights(operands.weights),
+        sign(operands.sign),
+        scale_biases(operands.scale_biases) {}
 
   void check(Operation operation, const Given& operands) const {
     lse.check(operation, "lse", operands.lse);
@@ -64,6 +69,13 @@ struct OperandsShape<Operands<Lse, Max, Bias, Mask, Lengths, Position>> {
     bias.check(operation, "bias", operands.bias);
     mask.check(operation, "mask", operands.mask);
     lengths.check(operation, "lengths", operands.lengths);
+    row_bias.check(operation, "row_bias", operands.row_bias);
+    weights.check(operation, "weights", operands.weights);
+    sign.check(operation, "sign", operands.sign);
+    if (operands.scale_biases != scale_biases)
+      throw_invalid(operation,
+                    "scale_biases differs from that of the plan (the plan computes with ",
+                    "it): make another plan");
     if constexpr (is_given<Position>)
       if (operands.causal.axis != causal.axis)
         throw_invalid(operation, "causal.axis differs from that of the plan (the offset alone may ",
@@ -76,6 +88,10 @@ struct OperandsShape<Operands<Lse, Max, Bias, Mask, Lengths, Position>> {
   OperandShape<Mask> mask;
   OperandShape<Lengths> lengths;
   Position causal;
+  OperandShape<RowBias> row_bias;
+  OperandShape<Weights> weights;
+  OperandShape<Sign> sign;
+  bool scale_biases;
 };
 
 }  // namespace Impl
@@ -219,20 +235,38 @@ class Plan {
         problem.inputs.mask.data = beside.mask.data();
       if constexpr (Impl::is_given<decltype(Beside::lengths)>)
         problem.inputs.lengths.data = beside.lengths.data();
+      if constexpr (Impl::is_given<decltype(Beside::row_bias)>)
+        problem.inputs.row_bias.data = beside.row_bias.data();
+      if constexpr (Impl::have_weights<Beside>)
+        set_weights(operation, problem, x, y, inputs, beside);
       if constexpr (Impl::is_given<decltype(Beside::causal)>)
         problem.inputs.causal_limit = Impl::causal_limit(beside.causal);
+    }
+  }
+
+  template <class Problem, class Inputs>
+  void set_weights(Impl::Operation operation, Problem& problem, const X& x, const Y& y,
+                   const Inputs& inputs, const Beside& beside) const {
+    problem.inputs.weights.data = beside.weights.data();
+    if constexpr (Impl::is_given<decltype(Beside::sign)>) {
+      problem.sign = beside.sign.data();
+      Impl::check_sign(operation, Impl::strided_array(x), y_name(), Impl::strided_array(y),
+                       Impl::strided_array(beside.sign), inputs,
+                       Impl::checked_axis(operation, m_options.axis, X::rank()));
     }
   }
 
   template <Impl::Operation operation>
   std::string describe_as() const {
     std::string schedule;
-    if (writes_something())
-      schedule = Impl::describe<operation, Exec, Values>(m_choice, Impl::have_inputs<Beside>);
+    if (writes_something()) schedule = Impl::describe<operation, Exec, Values>(m_choice, source);
     return Impl::plan_description<Exec, Values>(operation, m_problem, schedule);
   }
 
   static constexpr const char* y_name() { return one_value_per_row ? "lse" : "y"; }
+  static constexpr auto source = Impl::have_weights<Beside>  ? Impl::SourceKind::weighted
+                                 : Impl::have_inputs<Beside> ? Impl::SourceKind::general
+                                                             : Impl::SourceKind::plain;
 
   template <Impl::Operation operation, class E, class V, class W, class B>
   friend Plan<E, V, W, B> Impl::make_plan(const E&, const V&, const W&, const Options&, const B&);
@@ -241,9 +275,11 @@ class Plan {
   Exec m_exec;
   Options m_options;
   // holds the addresses of the Views that the plan was made with; execute() replaces them
-  std::conditional_t<Impl::have_inputs<Beside>,
-                     Impl::GeneralRowProblem<typename Values::X, typename Values::Y>,
-                     Impl::RowProblem<typename Values::X, typename Values::Y>>
+  std::conditional_t<
+      Impl::have_weights<Beside>, Impl::WeightedRowProblem<typename Values::X, typename Values::Y>,
+      std::conditional_t<Impl::have_inputs<Beside>,
+                         Impl::GeneralRowProblem<typename Values::X, typename Values::Y>,
+                         Impl::RowProblem<typename Values::X, typename Values::Y>>>
       m_problem;
   Impl::ViewShape<X> m_x;
   Impl::ViewShape<Y> m_y;
@@ -293,6 +329,7 @@ Plan<Exec, X, Y, Operands<Given...>> plan_softmax(const Exec& exec, const X& x, 
                                                   const Operands<Given...>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_softmax", Exec, X, "y", Y, 0);
   KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("plan_softmax", Exec, X, Y, Operands<Given...>);
+  KOKKOSSOFTMAX_IMPL_CHECK_NO_WEIGHTS("plan_softmax", Operands<Given...>);
   return Impl::make_plan<Impl::Operation::softmax>(exec, x, y, options, operands);
 }
 
@@ -330,6 +367,7 @@ Plan<Exec, X, Y, Operands<Given...>> plan_log_softmax(const Exec& exec, const X&
                                                       const Operands<Given...>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_log_softmax", Exec, X, "y", Y, 0);
   KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("plan_log_softmax", Exec, X, Y, Operands<Given...>);
+  KOKKOSSOFTMAX_IMPL_CHECK_NO_WEIGHTS("plan_log_softmax", Operands<Given...>);
   return Impl::make_plan<Impl::Operation::log_softmax>(exec, x, y, options, operands);
 }
 
@@ -368,6 +406,7 @@ Plan<Exec, X, L, Operands<Given...>> plan_logsumexp(const Exec& exec, const X& x
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("plan_logsumexp", Exec, X, "lse", L, 1);
   KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("plan_logsumexp", Exec, X, L, Operands<Given...>);
   KOKKOSSOFTMAX_IMPL_CHECK_READS_ONLY("plan_logsumexp", Operands<Given...>);
+  KOKKOSSOFTMAX_IMPL_CHECK_WEIGHTS("plan_logsumexp", Exec, X, L, Operands<Given...>);
   return Impl::make_plan<Impl::Operation::logsumexp>(exec, x, lse, options, operands);
 }
 

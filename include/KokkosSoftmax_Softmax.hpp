@@ -83,6 +83,7 @@ void softmax(const Exec& exec, const X& x, const Y& y, const Options& options,
              const Operands<Given...>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("softmax", Exec, X, "y", Y, 0);
   KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("softmax", Exec, X, Y, Operands<Given...>);
+  KOKKOSSOFTMAX_IMPL_CHECK_NO_WEIGHTS("softmax", Operands<Given...>);
   Impl::check_and_launch_with<Impl::Operation::softmax>(exec, x, "y", y, options, operands);
 }
 
@@ -155,6 +156,7 @@ void log_softmax(const Exec& exec, const X& x, const Y& y, const Options& option
                  const Operands<Given...>& operands) {
   KOKKOSSOFTMAX_IMPL_CHECK_TYPES("log_softmax", Exec, X, "y", Y, 0);
   KOKKOSSOFTMAX_IMPL_CHECK_OPERANDS("log_softmax", Exec, X, Y, Operands<Given...>);
+  KOKKOSSOFTMAX_IMPL_CHECK_NO_WEIGHTS("log_softmax", Operands<Given...>);
   Impl::check_and_launch_with<Impl::Operation::log_softmax>(exec, x, "y", y, options, operands);
 }
 

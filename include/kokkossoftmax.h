@@ -161,6 +161,19 @@ typedef struct kokkossoftmax_operands {
   const kokkossoftmax_tensor* lengths;
   /// Which columns take part by the index of the row.
   const kokkossoftmax_causal* causal;
+  /// What is added to all entries of a row, of type DOUBLE if x is DOUBLE, otherwise FLOAT,
+  /// broadcast to x without the axis.
+  const kokkossoftmax_tensor* row_bias;
+  /// Only for KOKKOSSOFTMAX_LOGSUMEXP: what the exponentials are multiplied by before they are
+  /// added, of the type of x, or FLOAT if x is HALF or BFLOAT16, broadcast to x. The result is the
+  /// logarithm of the absolute value of the sum. An entry with the weight 0 counts for nothing.
+  const kokkossoftmax_tensor* weights;
+  /// Only with weights: the sign of the sum (1, 0, -1 or NaN), with the type, the extents and the
+  /// strides of the result. It is written. Without it, the result is NaN where the sum is negative.
+  const kokkossoftmax_tensor* sign;
+  int scale_biases;  ///< if not 0, bias and row_bias are multiplied by the scale, as x is; default
+                     ///< 0
+  int reserved;      ///< must be 0; default 0
 } kokkossoftmax_operands;
 
 /// Sets the size and the defaults, for callers that can't include this header (Fortran, ctypes). In

@@ -28,6 +28,8 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
            const View<Kokkos::Experimental::half_t**>& half) {
   KokkosSoftmax::softmax(Exec{}, x, y);
   KokkosSoftmax::logsumexp(Exec{}, x, lse);
+  KokkosSoftmax::logsumexp_both_axes(Exec{}, x, lse, lse);
+  KokkosSoftmax::logsumexp_both_axes(View<const double**>(x), lse, lse, 2.0);
   KokkosSoftmax::plan_logsumexp(Exec{}, x, lse).execute(x, lse);
   const KokkosSoftmax::Options options{.axis = 0};
   KokkosSoftmax::log_softmax(x, y, options);
@@ -50,6 +52,10 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
       Operands{.lengths = View<const std::int64_t>(View<std::int64_t>("length"))});
   KokkosSoftmax::plan_logsumexp(Exec{}, x, lse, {}, Operands{.causal = KokkosSoftmax::Causal{}})
       .execute(x, lse, Operands{.causal = KokkosSoftmax::Causal{.offset = 1}});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options, Operands{.row_bias = lse, .weights = x});
+  KokkosSoftmax::logsumexp(x, lse, options, Operands{.weights = lse, .sign = lse});
+  KokkosSoftmax::plan_logsumexp(Exec{}, x, lse, {}, Operands{.weights = x})
+      .execute(x, lse, Operands{.weights = x});
   KokkosSoftmax::softmax(Exec{}, half, half, options, Operands{.bias = half});
   KokkosSoftmax::softmax(Exec{}, half, half, options, Operands{.bias = View<float*>("bias", 1)});
   KokkosSoftmax::softmax_backward(Exec{}, View<const double**>(y), x, x);
@@ -120,6 +126,18 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::logsumexp(Exec{}, x, lse, options, Operands{.lse = lse, .mask = mask});
   KokkosSoftmax::plan_logsumexp(Exec{}, x, lse, options, Operands{.max = lse});
   KokkosSoftmax::plan_softmax(Exec{}, x, y, options, Operands{.mask = View<double*>("mask", 1)});
+  KokkosSoftmax::softmax(Exec{}, x, y, options, Operands{.row_bias = x});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options,
+                           Operands{.row_bias = View<float*>("row_bias", 1)});
+  KokkosSoftmax::log_softmax(Exec{}, x, y, options, Operands{.weights = x});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options, Operands{.weights = 1.0});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options,
+                           Operands{.weights = View<float*>("weights", 1)});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options, Operands{.mask = mask, .sign = lse});
+  KokkosSoftmax::logsumexp(Exec{}, x, lse, options, Operands{.weights = x, .sign = x});
+  KokkosSoftmax::plan_logsumexp(Exec{}, x, lse, options,
+                                Operands{.weights = x, .sign = View<float*>("sign", 1)});
+  logsumexp_backward(Exec{}, x, lse, lse, x, options, Operands{.weights = x});
   KokkosSoftmax::softmax_backward(1.0, y, x, x);
   KokkosSoftmax::softmax_backward(Exec{}, View<double*****>(), x, x);
   KokkosSoftmax::log_softmax_backward(Exec{}, View<int**>("y", 1, 1), x, x);
@@ -138,6 +156,11 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::plan_softmax_backward(y.data(), x, x);
   KokkosSoftmax::plan_log_softmax_backward(Exec{}, lse, lse, View<float*>("dx", 1));
   KokkosSoftmax::plan_log_softmax_backward(y, x, options);
+  KokkosSoftmax::logsumexp_both_axes(Exec{}, lse, lse, lse);
+  KokkosSoftmax::logsumexp_both_axes(Exec{}, View<int**>("x", 1, 1), lse, lse);
+  KokkosSoftmax::logsumexp_both_axes(Exec{}, x, lse, x);
+  KokkosSoftmax::logsumexp_both_axes(Exec{}, half, lse, lse);
+  KokkosSoftmax::logsumexp_both_axes(Exec{}, x, lse, FarView<double*>());
   cross_entropy(1.0, x, labels, lse);
   cross_entropy(Exec{}, View<double*****>(), labels, lse);
   cross_entropy(Exec{}, View<int**>("x", 1, 1), labels, lse);

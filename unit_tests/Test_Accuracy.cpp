@@ -49,6 +49,20 @@ TEST(AreNear, NothingPromised) {
   for (const float got : {0.0f, inf, nan_of_float}) EXPECT_TRUE(is_near_to(got, 1, inf));
 }
 
+TEST(AccurateNearZero, Digits) {
+  const Rows<double> rows{3, 2, {0, -40, -40, 0.01, 3, 4}};
+  const auto expected = reference(rows);
+  const auto is_right = [&](double first, double second) {
+    return static_cast<bool>(is_accurate_near_zero(rows, expected, {first, second, 4.3}));
+  };
+  const double first = 4.248354255291589e-18;
+  EXPECT_TRUE(is_right(first, 0.01));
+  EXPECT_FALSE(is_right(0, 0.01));
+  EXPECT_FALSE(is_right(first * (1 + 1e-13), 0.01));
+  EXPECT_FALSE(is_right(first, 0.01 * (1 + 1e-13)));
+  EXPECT_FALSE(is_right(nan_of_float, 0.01));
+}
+
 TEST(AreNear, OtherCounts) {
   EXPECT_FALSE(are_near(std::vector<float>{1}, ExpectedNumbers{{1, 1}, {0, 0}}, {}));
 }

@@ -193,6 +193,55 @@ kokkossoftmax_operands no_operands() {
   return operands;
 }
 
+// Weights, signs, and the biases of rows.
+TYPED_TEST(CInterface, Weights) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  const Extents extents{9, 65}, rows{9};
+  Field<T, Exec> x(place_right(extents));
+  x.assign(normal_rows<T>(9, 65).values);
+  const Tensor<T> tx(x.data(), place_right(extents));
+  const ReadOperand<T, Exec> weights(normal_rows<T>(1, 65).values, place_right({65}));
+  const ReadOperand<T, Exec> row_bias(normal_rows<T>(1, 9).values, place_right(rows));
+  Field<T, Exec> lse(place_right(rows)), sign(place_right(rows)), same(place_right(rows)),
+      same_sign(place_right(rows));
+  const Tensor<T> t_lse(lse.data(), place_right(rows)), t_sign(sign.data(), place_right(rows));
+  const Options options{.scale = 0.5};
+  const auto c_opts = c_options(options);
+  auto operands = no_operands();
+  operands.weights = weights.tensor();
+  operands.row_bias = row_bias.tensor();
+  operands.sign = &t_sign.c;
+  operands.scale_biases = 1;
+  const auto call = [&](int operation) {
+    return kokkossoftmax_apply_with(operation, TestFixture::space, nullptr, &tx.c, &t_lse.c,
+                                    &c_opts, &operands);
+  };
+  EXPECT_TRUE(succeeds(call(KOKKOSSOFTMAX_LOGSUMEXP)));
+  EXPECT_TRUE(succeeds(kokkossoftmax_fence(TestFixture::space, nullptr)));
+  const Exec exec;
+  logsumexp(exec, x.template view<Kokkos::LayoutRight, 2, const T>(),
+            same.template view<Kokkos::LayoutRight, 1>(), options,
+            Operands{.row_bias = row_bias.template view<1>(),
+                     .weights = weights.template view<1>(),
+                     .sign = same_sign.template view<Kokkos::LayoutRight, 1>(),
+                     .scale_biases = true});
+  exec.fence();
+  EXPECT_TRUE(same_bits(lse.read(), same.read()));
+  EXPECT_TRUE(same_bits(sign.read(), same_sign.read()));
+  operands.weights = nullptr;
+  EXPECT_TRUE(fails_with(KOKKOSSOFTMAX_INVALID_ARGUMENT, {"operands.sign", "weights"},
+                         call(KOKKOSSOFTMAX_LOGSUMEXP)));
+  operands.sign = nullptr;
+  operands.reserved = 1;
+  EXPECT_TRUE(fails_with(KOKKOSSOFTMAX_INVALID_ARGUMENT, {"operands.reserved"},
+                         call(KOKKOSSOFTMAX_LOGSUMEXP)));
+  operands.reserved = 0;
+  operands.weights = weights.tensor();
+  EXPECT_TRUE(fails_with(KOKKOSSOFTMAX_INVALID_ARGUMENT, {"operands.weights", "logsumexp"},
+                         call(KOKKOSSOFTMAX_SOFTMAX)));
+}
+
 // A tensor of rank 3 along its last and its first axis. The operands are broadcast along an axis
 // each, and the mask lies transposed in memory.
 TYPED_TEST(CInterface, OperandsThatAreRead) {

@@ -26,6 +26,8 @@ struct Given {
   bool mask = false;
   bool lengths = false;
   bool causal = false;
+  bool row_bias = false;
+  bool scale_biases = false;
 };
 constexpr Given all_of_them{true, true, true, true};
 
@@ -60,6 +62,10 @@ Inputs<B> random_inputs(const Given& given, Broadcast broadcast, std::size_t cou
     for (std::size_t row = 0; row < count; ++row)
       inputs.lengths.push_back(static_cast<std::int64_t>(random() % (columns + columns / 4 + 3)) -
                                1);
+  if (given.row_bias)
+    for (std::size_t row = 0; row < count; ++row)
+      inputs.row_bias.push_back(static_cast<B>(normal(random)));
+  inputs.scale_biases = given.scale_biases;
   if (given.causal)
     inputs.offset = static_cast<std::int64_t>(columns / 2) - static_cast<std::int64_t>(count / 2);
   return inputs;
@@ -127,7 +133,17 @@ class InputsOf : public ::testing::Test {
       const auto call_on = [&](const auto& operands) {
         call_with(c.function, exec, x_view, y_view, c.options, operands);
       };
-      if (given.bias && given.mask && given.lengths && given.causal)
+      if (given.bias && given.row_bias)
+        call_on(Operands{.bias = bias_view,
+                         .row_bias = on_device<Exec>(
+                             std::vector<T>(inputs.row_bias.begin(), inputs.row_bias.end())),
+                         .scale_biases = given.scale_biases});
+      else if (given.row_bias)
+        call_on(Operands{.row_bias = on_device<Exec>(
+                             std::vector<T>(inputs.row_bias.begin(), inputs.row_bias.end()))});
+      else if (given.bias && given.scale_biases)
+        call_on(Operands{.bias = bias_view, .scale_biases = true});
+      else if (given.bias && given.mask && given.lengths && given.causal)
         call_on(
             Operands{.bias = bias_view, .mask = mask_view, .lengths = lengths, .causal = causal});
       else if (given.bias && given.mask)
@@ -240,6 +256,31 @@ TYPED_TEST(InputsOf, BroadcastAndAlignment) {
                   (TestFixture::template check<Left>(c, x, inputs, given, broadcast, v, expected)));
             }
       }
+}
+
+// v = scale * x + bias_ij + row_bias_i, or the scale times all of them.
+TYPED_TEST(InputsOf, RowBias) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  for (const std::size_t columns : {7, 300, 5001, 20001})
+    for (const Given& given : {Given{.row_bias = true}, Given{.bias = true, .row_bias = true},
+                               Given{.bias = true, .row_bias = true, .scale_biases = true},
+                               Given{.bias = true, .scale_biases = true}}) {
+      const auto inputs = random_inputs<T>(given, Broadcast::full, 33, columns);
+      const auto x = normal_rows<X>(33, columns);
+      for (const double scale : {0.5, 0.0}) {
+        const auto v = values_of(x, inputs, scale);
+        const Expected expected = expected_of(v, inputs, EmptyRows::nan);
+        for (const Function function : all_functions)
+          for (const int axis : {0, 1}) {
+            const Case c{.function = function,
+                         .extents = axis == 1 ? Extents{33, columns} : Extents{columns, 33},
+                         .options = {.axis = axis, .scale = scale}};
+            EXPECT_TRUE((TestFixture::template check<Right, T>(c, x, inputs, given, Broadcast::full,
+                                                               v, expected)));
+          }
+      }
+    }
 }
 
 TYPED_TEST(InputsOf, BiasOfTheTypeOfTheComputation) {

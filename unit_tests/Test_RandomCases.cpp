@@ -7,6 +7,7 @@
 #include <random_cases/Operands.hpp>
 #include <random_cases/Run.hpp>
 #include <random_cases/Values.hpp>
+#include <reference/Weighted.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -40,7 +41,10 @@ class RandomCase {
         m_has_max(!is_logsumexp() && random.one_in(3)),
         m_lse(placement_beside(random, m_x.placement(), m_shape.axis())),
         m_max(placement_beside(random, m_x.placement(), m_shape.axis())),
-        m_operands(random, m_shape.extents, m_shape.axis()) {
+        m_operands(random, m_shape.extents, m_shape.axis()),
+        m_sign(m_y.placement()) {
+    if (is_logsumexp() && random.one_in(4)) m_operands.add_weights(random, m_shape.extents);
+    m_has_sign = m_operands.have_weights() && random.one_in(2);
     m_shape.assign(m_x, random_values<X, T>(random, m_shape.count(), m_shape.columns()));
     m_rows = m_shape.template rows_of<T>(m_x);
   }
@@ -56,6 +60,7 @@ class RandomCase {
     EXPECT_TRUE(served || y_is_unchanged()) << "y was written by a call that failed";
     EXPECT_TRUE((served && m_has_lse) || m_lse.is_unchanged()) << "lse was written";
     EXPECT_TRUE((served && m_has_max) || m_max.is_unchanged()) << "max was written";
+    EXPECT_TRUE((served && m_has_sign) || m_sign.is_unchanged()) << "sign was written";
     if (served) expect_results_right();
     return served;
   }
@@ -68,6 +73,7 @@ class RandomCase {
     if (c.m_shape.options.empty_rows == EmptyRows::zero) out << ", empty rows give 0";
     if (c.m_has_lse) out << ", lse";
     if (c.m_has_max) out << ", max";
+    if (c.m_has_sign) out << ", sign";
     return out << c.m_operands;
   }
 
@@ -88,6 +94,11 @@ class RandomCase {
     if (m_has_max) beside.max = array_of<T>(m_max);
     const auto inputs = m_operands.arrays();
     const Options& options = m_shape.options;
+    if constexpr (function == Function::logsumexp)
+      if (m_operands.have_weights())
+        return KokkosSoftmax::Impl::check_and_launch_weighted<function>(
+            Exec{}, x, "y", y, options, inputs,
+            m_has_sign ? array_of<Y>(m_sign) : KokkosSoftmax::Impl::StridedArray<Y>{});
     if (inputs.any())
       KokkosSoftmax::Impl::check_and_launch<function>(Exec{}, x, "y", y, options, beside, inputs);
     else
@@ -99,6 +110,7 @@ class RandomCase {
   void expect_results_right() const {
     const Inputs<T> inputs = m_operands.as_rows(m_shape.extents, m_shape.options.axis);
     const Rows<T> v = values_of(m_rows, inputs, m_shape.options.scale);
+    if (m_operands.have_weights()) return expect_weighted_right(v);
     const Expected expected = expected_of(v, inputs, m_shape.options.empty_rows);
     const Case c{.function = m_function, .extents = m_shape.extents, .options = m_shape.options};
     EXPECT_TRUE(m_in_place ? check_output(c, v, expected, m_x) : check_output(c, v, expected, m_y));
@@ -114,6 +126,17 @@ class RandomCase {
     }
   }
 
+  void expect_weighted_right(const Rows<T>& v) const {
+    const ExpectedWeighted expected =
+        reference_weighted(v, m_operands.weights_as_rows(m_shape.extents, m_shape.options.axis));
+    const ExpectedNumbers lse = m_has_sign ? expected.lse : without_signs(expected);
+    EXPECT_TRUE(are_near<Y>(m_y.template read<T>(), lse));
+    EXPECT_TRUE(m_y.gaps_are_unchanged()) << "something beside y's elements was written";
+    if (!m_has_sign) return;
+    EXPECT_TRUE(are_signs(m_sign.template read<T>(), expected));
+    EXPECT_TRUE(m_sign.gaps_are_unchanged()) << "something beside sign's elements was written";
+  }
+
   Function m_function;
   RandomShape m_shape;
   Field<X, Exec> m_x;
@@ -124,6 +147,8 @@ class RandomCase {
   Field<T, Exec> m_lse;
   Field<T, Exec> m_max;
   RandomOperands<X, T, Exec> m_operands;
+  Field<Y, Exec> m_sign;
+  bool m_has_sign = false;
   Rows<T> m_rows;
 };
 

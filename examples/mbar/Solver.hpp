@@ -37,12 +37,11 @@ using Vector = Kokkos::View<double*, Exec>;
 /// per state.
 inline void assign_samples(const Exec& exec, const Matrix& u, const Vector& f_plus_log_count,
                            const Matrix& log_p, const Vector& log_expected) {
-  using Both = Kokkos::MDRangePolicy<Exec, Kokkos::Rank<2, Kokkos::Iterate::Right>>;
-  const long states = u.extent(0), samples = u.extent(1);
-  Kokkos::parallel_for(
-      "mbar::assign_samples", Both(exec, {0, 0}, {states, samples}),
-      KOKKOS_LAMBDA(int k, int n) { log_p(k, n) = f_plus_log_count(k) - u(k, n); });
-  KokkosSoftmax::log_softmax(exec, log_p, log_p, {.axis = 0});
+  // one number per state, broadcast along the samples
+  const Kokkos::View<const double**, Kokkos::LayoutRight, Exec> of_states(f_plus_log_count.data(),
+                                                                          u.extent(0), 1);
+  KokkosSoftmax::log_softmax(exec, u, log_p, {.axis = 0, .scale = -1},
+                             KokkosSoftmax::Operands{.bias = of_states});
   KokkosSoftmax::logsumexp(exec, log_p, log_expected, {.axis = 1});
 }
 

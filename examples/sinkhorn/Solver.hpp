@@ -26,6 +26,8 @@ namespace sinkhorn {
 using Exec = Kokkos::DefaultExecutionSpace;
 using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, Exec>;
 using Vector = Kokkos::View<double*, Exec>;
+/// A vector as a matrix with one column, which is broadcast along the rows of a Matrix.
+using Column = Kokkos::View<const double**, Kokkos::LayoutRight, Exec>;
 using Points = Kokkos::View<double* [2], Exec>;
 
 struct Cloud {
@@ -43,16 +45,16 @@ KOKKOS_INLINE_FUNCTION double cost(const Points& x, int i, const Points& y, int 
   return dx * dx + dy * dy;
 }
 
-/// The values whose log-sum-exp the next update takes: g_j - c_ij for the rows (axis 1), f_i - c_ij
-/// for the columns (axis 0).
-inline void fill(const Exec& exec, const Cloud& x, const Cloud& y, int axis, const Matrix& matrix) {
+/// -c_ij. The potentials are added to it by the calls of logsumexp.
+inline Matrix negative_costs(const Exec& exec, const Cloud& x, const Cloud& y) {
   using Both = Kokkos::MDRangePolicy<Exec, Kokkos::Rank<2, Kokkos::Iterate::Right>>;
+  const Matrix matrix(Kokkos::view_alloc(exec, "matrix", Kokkos::WithoutInitializing), x.size(),
+                      y.size());
   const Points from = x.points, to = y.points;
-  const Vector f = x.potential, g = y.potential;
   Kokkos::parallel_for(
-      "sinkhorn::fill", Both(exec, {0, 0}, {x.size(), y.size()}), KOKKOS_LAMBDA(int i, int j) {
-        matrix(i, j) = (axis == 1 ? g(j) : f(i)) - cost(from, i, to, j);
-      });
+      "sinkhorn::costs", Both(exec, {0, 0}, {x.size(), y.size()}),
+      KOKKOS_LAMBDA(int i, int j) { matrix(i, j) = -cost(from, i, to, j); });
+  return matrix;
 }
 
 /// Moves the potential of `own` towards the one that makes its sums of the plan right; with
@@ -83,17 +85,19 @@ inline int solve(const Exec& exec, const Cloud& x, const Cloud& y, const Matrix&
   // (2021). The smallest eps takes several times fewer iterations with them.
   constexpr double over_relaxation = 1.8;
   constexpr int most_iterations = 5000;
+  // of (g_j - c_ij) / eps along the rows, and of (f_i - c_ij) / eps along the columns
+  const Column f(x.potential.data(), x.size(), 1);
+  const KokkosSoftmax::Operands with_g{.bias = y.potential, .scale_biases = true};
+  const KokkosSoftmax::Operands with_f{.bias = f, .scale_biases = true};
   const auto rows =
-      KokkosSoftmax::plan_logsumexp(exec, matrix, x.lse, {.axis = 1, .scale = 1 / eps});
+      KokkosSoftmax::plan_logsumexp(exec, matrix, x.lse, {.axis = 1, .scale = 1 / eps}, with_g);
   const auto columns =
-      KokkosSoftmax::plan_logsumexp(exec, matrix, y.lse, {.axis = 0, .scale = 1 / eps});
+      KokkosSoftmax::plan_logsumexp(exec, matrix, y.lse, {.axis = 0, .scale = 1 / eps}, with_f);
   double relaxation = over_relaxation;
   for (int iteration = 1;; ++iteration) {
-    fill(exec, x, y, 1, matrix);
-    rows.execute(matrix, x.lse);
+    rows.execute(matrix, x.lse, with_g);
     const double error = update(exec, x, y.size(), eps, relaxation);
-    fill(exec, x, y, 0, matrix);
-    columns.execute(matrix, y.lse);
+    columns.execute(matrix, y.lse, with_f);
     update(exec, y, x.size(), eps, relaxation);
     if (iteration == most_iterations) return iteration;
     if (error < tolerance) {
@@ -107,8 +111,7 @@ inline int solve(const Exec& exec, const Cloud& x, const Cloud& y, const Matrix&
 /// one must be accurate. Returns the number of iterations.
 inline int solve_with_scaling(const Exec& exec, const Cloud& x, const Cloud& y, double last,
                               double tolerance) {
-  const Matrix matrix(Kokkos::view_alloc("matrix", Kokkos::WithoutInitializing), x.size(),
-                      y.size());
+  const Matrix matrix = negative_costs(exec, x, y);
   int all_iterations = 0;
   for (double eps = 1;; eps = std::max(eps / 2, last)) {
     const int iterations = solve(exec, x, y, matrix, eps, eps > last ? 1e-2 : tolerance);

@@ -269,16 +269,18 @@ auto broadcast_inputs(const Callee& callee, const StridedArray<X>& x, int axis,
     if (array) array = broadcast(callee, name, *array, x, "x");
     if (array) check_size(callee, name, *array);
   };
-  const auto to_rows = [&](auto& array) {
-    if (array)
-      array = broadcast(callee, "lengths", *array, without_axis(x, axis), "x without the axis");
-    if (array) check_size(callee, "lengths", *array);
+  const auto to_rows = [&](const char* name, auto& array) {
+    if (array) array = broadcast(callee, name, *array, without_axis(x, axis), "x without the axis");
+    if (array) check_size(callee, name, *array);
   };
   to_x("bias", inputs.bias);
   to_x("bias", inputs.wide_bias);
   to_x("mask", inputs.mask);
-  to_rows(inputs.lengths);
-  to_rows(inputs.long_lengths);
+  to_rows("lengths", inputs.lengths);
+  to_rows("lengths", inputs.long_lengths);
+  to_rows("row_bias", inputs.row_bias);
+  to_x("weights", inputs.weights);
+  to_x("weights", inputs.wide_weights);
   if (inputs.causal)
     inputs.causal->axis = checked_causal_axis(callee, *inputs.causal, axis, x.rank);
   return inputs;
@@ -316,6 +318,15 @@ auto checked_inputs(const Callee& callee, const StridedArray<X>& x, int axis, co
       inputs.lengths = input_array<std::int32_t>(operands.lengths);
   }
   if constexpr (is_given<decltype(O::causal)>) inputs.causal = operands.causal;
+  if constexpr (is_given<decltype(O::row_bias)>)
+    inputs.row_bias = input_array<Compute>(operands.row_bias);
+  if constexpr (is_given<decltype(O::weights)>) {
+    if constexpr (std::is_same_v<typename decltype(O::weights)::non_const_value_type, Entry>)
+      inputs.weights = input_array<Entry>(operands.weights);
+    else
+      inputs.wide_weights = input_array<Compute>(operands.weights);
+  }
+  inputs.scale_biases = operands.scale_biases;
   return broadcast_inputs(callee, x, axis, inputs);
 }
 
@@ -409,6 +420,37 @@ auto checked_problem(const Callee& callee, const StridedArray<X>& x, const char*
   return problem;
 }
 
+/// Checks the signs that a call with weights writes beside y.
+template <class X, class Y, class Compute>
+void check_sign(const Callee& callee, const StridedArray<X>& x, const char* y_name,
+                const StridedArray<Y>& y, const StridedArray<Y>& sign,
+                const InputArrays<X, Compute>& inputs, int axis) {
+  check_extents(callee, "x", x, "sign", sign, axis, true);
+  for (int d = 0; d < y.rank; ++d)
+    if (y.extents[d] > 1 && sign.strides[d] != y.strides[d])
+      throw_invalid(callee, "the strides ", listed(sign.strides, sign.rank), " of sign are not ",
+                    listed(y.strides, y.rank), ", those of ", y_name,
+                    " (one address computes the other): give sign the strides of ", y_name);
+  check_apart(callee, "x", x, false, "sign", sign, axis);
+  check_apart(callee, y_name, y, true, "sign", sign, axis);
+  inputs.for_each([&](const char* name, const auto& input, bool has_no_axis) {
+    check_apart(callee, name, input, has_no_axis, "sign", sign, axis);
+  });
+}
+
+/// The problem of a call with weights. The inputs have passed checked_inputs(). `sign` has no data
+/// if it isn't asked for.
+template <class X, class Y, class Compute>
+auto checked_weighted_problem(const Callee& callee, const StridedArray<X>& x, const char* y_name,
+                              const StridedArray<Y>& y, const Options& options,
+                              const InputArrays<X, Compute>& inputs, const StridedArray<Y>& sign) {
+  const int axis = checked_axis(callee, options.axis, x.rank);
+  WeightedRowProblem<std::remove_const_t<X>, Y> problem{
+      checked_problem(callee, x, y_name, y, options, ArraysBeside<X, Y>{}, inputs), sign.data};
+  if (sign.data != nullptr) check_sign(callee, x, y_name, y, sign, inputs, axis);
+  return problem;
+}
+
 /// Enqueues what is written beside y for rows without entries: the log-sum-exp and the maximum are
 /// -inf.
 template <class Exec, class X, class Y>
@@ -459,6 +501,18 @@ void check_and_launch(const Exec& exec, const StridedArray<X>& x, const char* y_
   launch_checked<operation>(exec, problem, options, beside);
 }
 
+/// The same for logsumexp with weights, which are among the inputs. `sign` has no data if it isn't
+/// asked for.
+template <Operation operation, class Exec, class X, class Y, class Compute>
+void check_and_launch_weighted(const Exec& exec, const StridedArray<X>& x, const char* y_name,
+                               const StridedArray<Y>& y, const Options& options,
+                               const InputArrays<X, Compute>& given, const StridedArray<Y>& sign) {
+  const int axis = checked_axis(operation, options.axis, x.rank);
+  const auto inputs = broadcast_inputs(operation, x, axis, given);
+  const auto problem = checked_weighted_problem(operation, x, y_name, y, options, inputs, sign);
+  launch_checked<operation>(exec, problem, options, ArraysBeside<X, Y>{});
+}
+
 /// The same for arguments that are Views.
 template <Operation operation, class Exec, class X, class Y>
 requires(Kokkos::is_view_v<X>) void check_and_launch(const Exec& exec, const X& x,
@@ -486,7 +540,12 @@ auto checked_problem_with(const Callee& callee, const X& x, const char* y_name, 
   if constexpr (have_inputs<O>) {
     const int axis = checked_axis(callee, options.axis, x_array.rank);
     const auto inputs = checked_inputs<ComputeOf<X, Y>>(callee, x_array, axis, operands);
-    return checked_problem(callee, x_array, y_name, y_array, options, beside, inputs);
+    if constexpr (have_weights<O>) {
+      StridedArray<typename Y::value_type> sign;
+      if constexpr (is_given<decltype(O::sign)>) sign = strided_array(operands.sign);
+      return checked_weighted_problem(callee, x_array, y_name, y_array, options, inputs, sign);
+    } else
+      return checked_problem(callee, x_array, y_name, y_array, options, beside, inputs);
   } else {
     return checked_problem(callee, x_array, y_name, y_array, options, beside);
   }

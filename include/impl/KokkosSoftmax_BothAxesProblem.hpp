@@ -3,67 +3,97 @@
 #define KOKKOSSOFTMAX_IMPL_BOTHAXESPROBLEM_HPP
 
 /// \file
-/// The problem of an operation along both axes of a matrix, and the function of the compiled
-/// library that solves it.
+/// Log-sum-exps along both axes of a matrix: the problem, its checks, and the function of the
+/// compiled library that launches it.
 
 #include <cstdint>
-#include <impl/KokkosSoftmax_RowProblem.hpp>
+#include <impl/KokkosSoftmax_Arguments.hpp>
+#include <type_traits>
 #include <utility>
 
 namespace KokkosSoftmax::Impl {
 
-/// One number per row or per column; the stride is in elements.
-template <class T>
-struct AxisNumbers {
-  T* data = nullptr;
-  std::int64_t stride = 1;
-};
-
-/// A matrix, and what is computed along its axes; strides are in elements.
-template <class T>
+/// A matrix of `rows` x `columns` whose neighbouring columns are nearer in memory than its
+/// neighbouring rows. `of_rows` has one result per row, `of_columns` one per column. All strides
+/// are in elements.
+template <class X>
 struct BothAxesProblem {
-  using Value = typename RowProblem<T, T>::RowValue;
+  using T = std::conditional_t<std::is_same_v<X, double>, double, float>;
 
-  const T* x = nullptr;
+  const X* x = nullptr;
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::int64_t row_stride = 1;
+  std::int64_t row_stride = 0;
   std::int64_t column_stride = 1;
-  AxisNumbers<Value> row_lse;
-  AxisNumbers<Value> column_lse;
-  double scale = 1.0;
+  T* of_rows = nullptr;
+  T* of_columns = nullptr;
+  std::int64_t of_rows_stride = 1;
+  std::int64_t of_columns_stride = 1;
 
-  /// The same problem for the transposed matrix.
-  BothAxesProblem transposed() const {
-    BothAxesProblem other = *this;
-    std::swap(other.rows, other.columns);
-    std::swap(other.row_stride, other.column_stride);
-    std::swap(other.row_lse, other.column_lse);
-    return other;
+  void transpose() {
+    std::swap(rows, columns);
+    std::swap(row_stride, column_stride);
+    std::swap(of_rows, of_columns);
+    std::swap(of_rows_stride, of_columns_stride);
   }
 };
 
-/// Makes the problem of a matrix. All arrays have passed check_size().
-template <class T, class Value>
-BothAxesProblem<T> make_both_axes_problem(const StridedArray<const T>& x,
-                                          const StridedArray<Value>& row_lse,
-                                          const StridedArray<Value>& column_lse, double scale) {
-  BothAxesProblem<T> problem;
-  problem.x = x.data;
-  problem.rows = x.extents[0];
-  problem.columns = x.extents[1];
-  problem.row_stride = x.strides[0];
-  problem.column_stride = x.strides[1];
-  problem.row_lse = {row_lse.data, row_lse.strides[0]};
-  problem.column_lse = {column_lse.data, column_lse.strides[0]};
-  problem.scale = scale;
-  return problem;
+/// Enqueues the problem on exec. Instantiated in src/ for each execution space and value type.
+template <class Exec, class X>
+void launch_both_axes(const Exec& exec, const BothAxesProblem<X>& problem, double scale);
+
+/// A vector along one axis of a matrix of these extents, and broadcast along the other one.
+template <class T>
+StridedArray<T> along_axis(const StridedArray<T>& vector, int axis, std::int64_t rows,
+                           std::int64_t columns) {
+  StridedArray<T> matrix;
+  matrix.data = vector.data;
+  matrix.rank = 2;
+  matrix.extents = {rows, columns};
+  matrix.strides[axis] = vector.strides[0];
+  return matrix;
 }
 
-/// Enqueues the operation. Instantiated in src/ for each execution space that Kokkos has enabled
-/// and for all types of x. Either extent may be 0.
-template <class Exec, class T>
-void launch_both_axes(const Exec& exec, const BothAxesProblem<T>& problem);
+/// Checks that the results of rows and those of columns have memory of their own.
+template <class T>
+void check_results_apart(const Callee& callee, const StridedArray<T>& row_lse,
+                         const StridedArray<T>& column_lse) {
+  const std::int64_t rows = row_lse.extents[0], columns = column_lse.extents[0];
+  const auto pair = make_row_problem(along_axis(row_lse, 0, rows, columns),
+                                     along_axis(column_lse, 1, rows, columns), 1);
+  if (pair.rows == 0 || pair.columns == 0 || !overlap(pair)) return;
+  throw_invalid(callee, "row_lse at ", static_cast<const void*>(row_lse.data),
+                " and column_lse at ", static_cast<const void*>(column_lse.data),
+                " overlap (both are written): give column_lse memory of its own");
+}
+
+/// Checks the values of the arguments, and returns the problem.
+template <class X, class T>
+BothAxesProblem<X> checked_both_axes(const StridedArray<const X>& x, const StridedArray<T>& row_lse,
+                                     const StridedArray<T>& column_lse, double scale) {
+  const Callee callee("logsumexp_both_axes", true);
+  check_scale<ValueTypes<X>>(callee, scale);
+  check_extents(callee, "x", x, "row_lse", row_lse, 1, true);
+  check_extents(callee, "x", x, "column_lse", column_lse, 0, true);
+  check_size(callee, "x", x);
+  check_size(callee, "row_lse", row_lse);
+  check_size(callee, "column_lse", column_lse);
+  check_apart(callee, "x", x, false, "row_lse", row_lse, 1);
+  check_apart(callee, "x", x, false, "column_lse", column_lse, 0);
+  check_results_apart(callee, row_lse, column_lse);
+  BothAxesProblem<X> problem{.x = x.data,
+                             .rows = x.extents[0],
+                             .columns = x.extents[1],
+                             .row_stride = x.strides[0],
+                             .column_stride = x.strides[1],
+                             .of_rows = row_lse.data,
+                             .of_columns = column_lse.data,
+                             .of_rows_stride = row_lse.strides[0],
+                             .of_columns_stride = column_lse.strides[0]};
+  if (problem.columns == 1 || (problem.rows > 1 && problem.row_stride < problem.column_stride))
+    problem.transpose();
+  return problem;
+}
 
 }  // namespace KokkosSoftmax::Impl
 

@@ -52,6 +52,15 @@ void launch(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Op
 template <Operation operation, class Exec, class Tx, class Ty>
 void launch(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options);
 
+/// The same for logsumexp with weights, whose variants are those of WeightedSource.
+template <Operation operation, class Exec, class Tx, class Ty>
+Choice choose(const Exec& exec, const WeightedRowProblem<Tx, Ty>& problem, const Options& options);
+template <Operation operation, class Exec, class Tx, class Ty>
+void launch(const Exec& exec, const WeightedRowProblem<Tx, Ty>& problem, const Options& options,
+            const Choice& choice);
+template <Operation operation, class Exec, class Tx, class Ty>
+void launch(const Exec& exec, const WeightedRowProblem<Tx, Ty>& problem, const Options& options);
+
 /// The same for the backward passes.
 template <BackwardOperation operation, class Exec, class T>
 Choice choose(const Exec& exec, const BackwardProblem<T>& problem, const Options& options);
@@ -67,10 +76,13 @@ void launch(const Exec& exec, const LossProblem<T>& problem, const Options& opti
 template <GradientOperation operation, class Exec, class T>
 void launch(const Exec& exec, const GradientProblem<T>& problem, const Options& options);
 
-/// Returns the schedule and the reason for the choice as text. V is a ValueTypes. `has_inputs`:
-/// whether the problem reads more than x.
+/// Which kernels compute a problem: those of x alone, those that read more than x, or those with
+/// weights.
+enum class SourceKind { plain, general, weighted };
+
+/// Returns the schedule and the reason for the choice as text. V is a ValueTypes.
 template <Operation operation, class Exec, class V>
-std::string describe(const Choice& choice, bool has_inputs = false);
+std::string describe(const Choice& choice, SourceKind source = SourceKind::plain);
 /// The same for the backward passes.
 template <BackwardOperation operation, class Exec, class V>
 std::string describe(const Choice& choice);

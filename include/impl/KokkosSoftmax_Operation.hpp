@@ -87,11 +87,6 @@ constexpr const char* to_string(GradientOperation operation) {
                                                             : "cross_entropy_backward";
 }
 
-/// The operations that give one number per row and one per column of a matrix.
-enum class BothAxesOperation { logsumexp_both_axes };
-
-constexpr const char* to_string(BothAxesOperation) { return "logsumexp_both_axes"; }
-
 /// The public function whose arguments are checked.
 class Callee {
  public:
@@ -103,8 +98,9 @@ class Callee {
       : m_name(to_string(operation)), m_one_value_per_row(true) {}
   constexpr Callee(GradientOperation operation)  // NOLINT
       : m_name(to_string(operation)), m_one_value_per_row(false) {}
-  constexpr Callee(BothAxesOperation operation)  // NOLINT
-      : m_name(to_string(operation)), m_one_value_per_row(true) {}
+
+  constexpr Callee(const char* name, bool one_value_per_row)
+      : m_name(name), m_one_value_per_row(one_value_per_row) {}
 
   constexpr const char* name() const { return m_name; }
   /// Whether the output is one value per row.

@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_IMPL_ROWINPUTS_HPP
 
 /// \file
-/// What a call reads besides x: bias, mask, lengths, and a causal limit.
+/// What a call reads besides x: biases, mask, lengths, a causal limit, and weights.
 
 #include <KokkosSoftmax_Operands.hpp>
 #include <cstdint>
@@ -29,10 +29,14 @@ struct RowInputs {
   RowInput bias;
   RowInput mask;
   RowInput lengths;
+  RowInput row_bias;
+  RowInput weights;
   /// The number of columns that take part in a row whose index along `causal_axis` is 0.
   std::int64_t causal_limit = no_limit;
   int causal_axis = -1;               ///< in RowProblem::outer; -1: the index is 0 in all rows
   bool bias_is_entries = true;        ///< of the type of x; otherwise of the computation's
+  bool weights_are_entries = true;    ///< the same
+  bool scale_biases = false;          ///< v = scale * (x + biases)
   bool lengths_have_64_bits = false;  ///< otherwise 32
 };
 
@@ -40,6 +44,12 @@ struct RowInputs {
 template <class Tx, class Ty>
 struct GeneralRowProblem : RowProblem<Tx, Ty> {
   RowInputs inputs;
+};
+
+/// A problem of logsumexp with weights. `sign` has the strides of y; null if it isn't asked for.
+template <class Tx, class Ty>
+struct WeightedRowProblem : GeneralRowProblem<Tx, Ty> {
+  void* sign = nullptr;
 };
 
 /// A problem with two inputs per entry: `x`, the output of a function, and `dy`.
@@ -76,8 +86,16 @@ struct InputArrays {
   Array<std::int32_t> lengths;
   Array<std::int64_t> long_lengths;
   std::optional<Causal> causal;
+  Array<Compute> row_bias;
+  Array<std::remove_const_t<X>> weights;
+  Array<Compute> wide_weights;
+  bool scale_biases = false;
 
-  bool any() const { return bias || wide_bias || mask || lengths || long_lengths || causal; }
+  bool any() const {
+    return bias || wide_bias || mask || lengths || long_lengths || causal || row_bias ||
+           has_weights();
+  }
+  bool has_weights() const { return weights || wide_weights; }
 
   /// Calls function(name, array, without_axis) for the arrays that a call has.
   template <class Function>
@@ -87,6 +105,9 @@ struct InputArrays {
     if (mask) function("mask", *mask, false);
     if (lengths) function("lengths", *lengths, true);
     if (long_lengths) function("lengths", *long_lengths, true);
+    if (row_bias) function("row_bias", *row_bias, true);
+    if (weights) function("weights", *weights, false);
+    if (wide_weights) function("weights", *wide_weights, false);
   }
 };
 
@@ -97,7 +118,15 @@ inline std::int64_t causal_limit(const Causal& causal) {
 
 /// Where the strides of each input stand in InputStridesOfAxis.
 struct InputNumber {
-  enum : std::size_t { bias, mask, lengths, causal, of_rows };  // of_rows: those of one per row
+  enum : std::size_t {
+    bias,
+    mask,
+    lengths,
+    causal,
+    row_bias,
+    weights,
+    of_rows  ///< the first of those that a gradient has per row
+  };
 };
 
 /// Fills in what is known of the inputs before the axes of x are merged. The causal axis is in [0,
@@ -117,7 +146,12 @@ void set_inputs(RowInputs& inputs, InputStrides& strides, const StridedArray<X>&
   if (arrays.mask) add(InputNumber::mask, inputs.mask, arrays.mask);
   if (arrays.lengths) add(InputNumber::lengths, inputs.lengths, arrays.lengths);
   if (arrays.long_lengths) add(InputNumber::lengths, inputs.lengths, arrays.long_lengths);
+  if (arrays.row_bias) add(InputNumber::row_bias, inputs.row_bias, arrays.row_bias);
+  if (arrays.weights) add(InputNumber::weights, inputs.weights, arrays.weights);
+  if (arrays.wide_weights) add(InputNumber::weights, inputs.weights, arrays.wide_weights);
   inputs.bias_is_entries = !arrays.wide_bias;
+  inputs.weights_are_entries = !arrays.wide_weights;
+  inputs.scale_biases = arrays.scale_biases;
   inputs.lengths_have_64_bits = arrays.long_lengths.has_value();
   if (arrays.causal) {
     // the index as an array: so its axis isn't merged
@@ -132,6 +166,8 @@ inline void set_merged_strides(RowInputs& inputs, int outer_rank, const InputStr
     inputs.bias.outer_stride[d] = merged[d][InputNumber::bias];
     inputs.mask.outer_stride[d] = merged[d][InputNumber::mask];
     inputs.lengths.outer_stride[d] = merged[d][InputNumber::lengths];
+    inputs.row_bias.outer_stride[d] = merged[d][InputNumber::row_bias];
+    inputs.weights.outer_stride[d] = merged[d][InputNumber::weights];
     if (merged[d][InputNumber::causal] == 1) inputs.causal_axis = d;
   }
 }

@@ -75,7 +75,7 @@ void insertion_sort(Iterator first, Iterator last, const Less& less) {
 
 /// The strides of what is read or written besides x and y, along one axis and along each axis, see
 /// make_general_row_problem() and make_gradient_problem().
-using InputStridesOfAxis = std::array<std::int64_t, 7>;
+using InputStridesOfAxis = std::array<std::int64_t, 9>;
 using InputStrides = std::array<InputStridesOfAxis, 4>;
 
 /// An outer axis with its strides in lse, max and the inputs.

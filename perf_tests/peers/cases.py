@@ -150,7 +150,10 @@ def gpu_shapes(operation):
         yield from loss_shapes(lambda columns: -(-LOSS_ELEMENTS[columns] // columns))
         return
     for group, (axis, shapes) in SHAPES.items():
-        if not operations.OPERATIONS[operation].reads or inputs.kind_of(group) is None:
+        kind = inputs.kind_of(group)
+        if kind in inputs.OF_LOGSUMEXP and operation != "logsumexp":
+            continue
+        if not operations.OPERATIONS[operation].reads or kind is None:
             for extents in shapes:
                 yield group, axis, extents
 

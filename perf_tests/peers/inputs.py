@@ -6,7 +6,8 @@
 
 import operations
 
-KINDS = ("bias", "bias_per_column", "mask", "mask_per_column", "lengths", "causal")
+KINDS = ("bias", "bias_per_column", "mask", "mask_per_column", "lengths", "causal", "weights", "weights_per_column")
+OF_LOGSUMEXP = ("weights", "weights_per_column")
 MEAN_OF_DY = 1.0  # with 0, the sum in the gradient of a long row would be too small to check
 
 
@@ -18,7 +19,7 @@ def kind_of(group):
 
 def bytes_of_group(case, bytes_per_entry):
     """The bytes that a group reads besides x, without those of a few entries."""
-    of_entry = {"bias": bytes_per_entry, "mask": 1}.get(kind_of(case.group), 0)
+    of_entry = {"bias": bytes_per_entry, "mask": 1, "weights": bytes_per_entry}.get(kind_of(case.group), 0)
     return of_entry * case.rows * case.columns
 
 
@@ -42,6 +43,9 @@ def make(torch, case, x, generator):
     if kind in ("bias", "bias_per_column"):
         bias = torch.randn(extents, dtype=torch.float32, device=x.device, generator=generator)
         return {"bias": bias.to(x.dtype)}
+    if kind in OF_LOGSUMEXP:
+        weights = torch.rand(extents, dtype=torch.float32, device=x.device, generator=generator)
+        return {"weights": weights.to(x.dtype)}
     if kind in ("mask", "mask_per_column"):
         return {"mask": torch.rand(extents, device=x.device, generator=generator) < 0.7}
     if kind == "lengths":
@@ -79,6 +83,11 @@ def visible(torch, case, device, inputs):
     else:
         return None
     return is_visible if case.axis == 1 else is_visible.t()
+
+
+def bias_of(inputs):
+    """What others add to x: the bias, or the logarithms of weights, which are positive here. None if there is none."""
+    return inputs["weights"].log() if "weights" in inputs else inputs.get("bias")
 
 
 def values(x, bias, is_visible):

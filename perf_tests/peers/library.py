@@ -57,11 +57,14 @@ class _Causal(ctypes.Structure):
 
 
 OPERANDS = ("lse", "max", "bias", "mask", "lengths")
+OPERANDS_OF_LATER_VERSIONS = ("row_bias", "weights", "sign")
 
 
 class _Operands(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), *((name, ctypes.POINTER(_Tensor)) for name in OPERANDS),
-                ("causal", ctypes.POINTER(_Causal))]
+                ("causal", ctypes.POINTER(_Causal)),
+                *((name, ctypes.POINTER(_Tensor)) for name in OPERANDS_OF_LATER_VERSIONS),
+                ("scale_biases", ctypes.c_int), ("reserved", ctypes.c_int)]
 
 
 def of_buffer(array):
@@ -120,9 +123,9 @@ def _pointer(array):
     return None if array is None else ctypes.pointer(_tensor(array))
 
 
-def _operands(causal=None, causal_axis=None, **arrays):
+def _operands(causal=None, causal_axis=None, scale_biases=False, **arrays):
     """The operands of a call, or None if none is given."""
-    if causal is None and causal_axis is None and all(array is None for array in arrays.values()):
+    if not scale_biases and causal is None and causal_axis is None and all(array is None for array in arrays.values()):
         return None
     pointers = [_pointer(arrays.get(name)) for name in OPERANDS]
     if causal is None and causal_axis is not None:
@@ -131,7 +134,8 @@ def _operands(causal=None, causal_axis=None, **arrays):
     position = None
     if causal is not None:
         position = ctypes.pointer(_Causal(causal, has_axis, causal_axis if has_axis else 0))
-    return _Operands(ctypes.sizeof(_Operands), *pointers, position)
+    later = [_pointer(arrays.get(name)) for name in OPERANDS_OF_LATER_VERSIONS]
+    return _Operands(ctypes.sizeof(_Operands), *pointers, position, *later, scale_biases)
 
 
 def _check_writable(**arrays):
@@ -172,17 +176,21 @@ class Library:
 
     def prepare(self, operation, space, x, y, stream=None, *, axis=-1, scale=1.0, empty_rows="nan",
                 algorithm="automatic", reproducible=False, lse=None, max=None, bias=None, mask=None,
-                lengths=None, causal=None, causal_axis=None):
+                lengths=None, causal=None, causal_axis=None, row_bias=None, weights=None, sign=None,
+                scale_biases=False):
         """Returns a function without arguments that does the same, to be called often.
 
         stream: the handle of a CUDA or HIP stream; None or 0 is Kokkos' default instance.
         lse, max: an Array each, to which the log-sum-exp and the maximum of each row are written, too.
-        bias, mask, lengths: an Array each that is read, broadcast to x. causal: an offset.
+        bias, mask, lengths, row_bias: an Array each that is read, broadcast to x. causal: an offset.
+        scale_biases: whether the biases are multiplied by the scale. weights: an Array of weights for logsumexp.
+        sign: an Array to which the signs of the weighted sums are written.
         """
-        _check_writable(y=y, lse=lse, max=max)
+        _check_writable(y=y, lse=lse, max=max, sign=sign)
         c_options = self._options(axis=axis, scale=scale, empty_rows=EMPTY_ROWS[empty_rows],
                                   algorithm=ALGORITHMS[algorithm], reproducible=reproducible)
-        operands = _operands(causal, causal_axis, lse=lse, max=max, bias=bias, mask=mask, lengths=lengths)
+        operands = _operands(causal, causal_axis, scale_biases, lse=lse, max=max, bias=bias, mask=mask,
+                             lengths=lengths, row_bias=row_bias, weights=weights, sign=sign)
         return self._call(self._c.kokkossoftmax_apply_with,
                           (OPERATIONS[operation], space, stream, _tensor(x), _tensor(y), c_options, operands))
 

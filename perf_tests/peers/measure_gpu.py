@@ -130,7 +130,8 @@ class Bench:
             results, size = operations.definition(torch, self.case.operation, self.x, self.inputs, axis)
             return results, size.clamp_(min=tiny)
         v = self.x.to(torch.float64, copy=True)
-        v = inputs.values(v, self.inputs.get("bias"),
+        in_double = {name: value.double() if name == "weights" else value for name, value in self.inputs.items()}
+        v = inputs.values(v, inputs.bias_of(in_double),
                           inputs.visible(torch, self.case, self.x.device, self.inputs))
         v_max = v.amax(axis, keepdim=True)
         v -= v_max.clamp(min=torch.finfo(torch.float64).min)  # a row can be masked as a whole

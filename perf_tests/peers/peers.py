@@ -138,7 +138,7 @@ class TorchEager:
             x, given = torch_arguments(self.torch, case, x, given)
             return functools.partial(function, x, **given, **torch_outputs(case, x, y))
         is_visible = inputs.visible(self.torch, case, x.device, given)
-        return lambda: function(inputs.values(x, given.get("bias"), is_visible))
+        return lambda: function(inputs.values(x, inputs.bias_of(given), is_visible))
 
 
 class TorchCompile:
@@ -155,8 +155,10 @@ class TorchCompile:
         if case.reads:
             x, given = torch_arguments(self.torch, case, x, given)
             return functools.partial(self.compiled(lambda t, **others: function(t, dim=axis, **others)), x, **given)
-        compiled = self.compiled(lambda t, bias, seen: function(inputs.values(t, bias, seen), dim=axis))
-        return functools.partial(compiled, x, given.get("bias"),
+        def with_inputs(t, given, seen):
+            return function(inputs.values(t, inputs.bias_of(given), seen), dim=axis)
+
+        return functools.partial(self.compiled(with_inputs), x, given,
                                  inputs.visible(self.torch, case, x.device, given))
 
     def compiled(self, function):

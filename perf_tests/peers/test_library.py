@@ -572,6 +572,22 @@ class NumPy(unittest.TestCase):
         self.check_operands((2, 3, 4, 5), causal=1, causal_rows=1, causal_axis=-3)
         self.check_operands((2, 3, 4, 5), causal=1, causal_rows=0, causal_axis=0, axis=2)
 
+    def test_weights_and_row_bias(self):
+        random = numpy.random.default_rng(4)
+        x, scale = random.normal(size=(ROWS, COLUMNS)), 0.5
+        weights, row_bias = random.normal(size=COLUMNS), random.normal(size=ROWS)
+        lse, sign = numpy.full(ROWS, 7.0), numpy.full(ROWS, 7.0)
+        LIBRARY.apply("logsumexp", HOST, library.of_buffer(x), library.of_buffer(lse), scale=scale,
+                      weights=library.of_buffer(weights), row_bias=library.of_buffer(row_bias),
+                      sign=library.of_buffer(sign), scale_biases=True)
+        LIBRARY.fence(HOST)
+        total = (weights * numpy.exp(scale * (x + row_bias[:, None]))).sum(axis=1)
+        numpy.testing.assert_array_equal(sign, numpy.sign(total))
+        numpy.testing.assert_allclose(lse, numpy.log(numpy.abs(total)), rtol=1e-11, atol=1e-11)
+        with self.assertRaisesRegex(library.Error, "weights is given"):
+            LIBRARY.apply("softmax", HOST, library.of_buffer(x), library.of_buffer(x),
+                          weights=library.of_buffer(weights))
+
     def test_operands_together(self):
         random = numpy.random.default_rng(3)
         mask = random.random(size=(2, 1, 1, 5)) < 0.7

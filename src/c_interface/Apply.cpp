@@ -13,6 +13,17 @@
 namespace KokkosSoftmax::Impl {
 namespace {
 
+/// The signs are of the type of the results.
+template <Operation operation, class Exec, class X, class Y, class T>
+void apply_weighted(const Exec& exec, const StridedArray<const X>& x, const StridedArray<Y>& lse,
+                    const Options& options, const InputArrays<const X, T>& inputs,
+                    const kokkossoftmax_tensor* sign) {
+  if constexpr (one_value_per_row(operation)) {
+    const auto signs = row_numbers<Y>(operation, "sign", sign).value_or(StridedArray<Y>{});
+    check_and_launch_weighted<operation>(exec, x, "lse", lse, options, inputs, signs);
+  }
+}
+
 template <Operation operation>
 void apply(int space, void* stream, const kokkossoftmax_tensor* x, const kokkossoftmax_tensor* y,
            const kokkossoftmax_options* options, const kokkossoftmax_operands* operands) {
@@ -22,24 +33,26 @@ void apply(int space, void* stream, const kokkossoftmax_tensor* x, const kokkoss
   const Options cpp = cpp_options(operation, options);
   const kokkossoftmax_operands given =
       known_operands(operation, operands, !one_value_per_row(operation));
-  with_types(SupportedTypes{}, operation, x->type, y_name, y->type,
-             [&]<class X, class Y>(TypePair<X, Y>) {
-               check_alignment<typename X::type>(operation, "x", *x);
-               check_alignment<typename Y::type>(operation, y_name, *y);
-               using T = typename ValueTypes<typename X::type, typename Y::type>::Compute;
-               const ArraysBeside<const typename X::type, typename Y::type> beside{
-                   row_numbers<T>(operation, "lse", given.lse),
-                   row_numbers<T>(operation, "max", given.max)};
-               const auto inputs = input_arrays<typename X::type, T>(operation, given);
-               const auto x_array = typed_array<const typename X::type>(*x);
-               const auto y_array = typed_array<typename Y::type>(*y);
-               with_instance("kokkossoftmax_apply", space, stream, [&](const auto& exec) {
-                 if (inputs.any())
-                   check_and_launch<operation>(exec, x_array, y_name, y_array, cpp, beside, inputs);
-                 else
-                   check_and_launch<operation>(exec, x_array, y_name, y_array, cpp, beside);
-               });
-             });
+  with_types(
+      SupportedTypes{}, operation, x->type, y_name, y->type, [&]<class X, class Y>(TypePair<X, Y>) {
+        check_alignment<typename X::type>(operation, "x", *x);
+        check_alignment<typename Y::type>(operation, y_name, *y);
+        using T = typename ValueTypes<typename X::type, typename Y::type>::Compute;
+        const ArraysBeside<const typename X::type, typename Y::type> beside{
+            row_numbers<T>(operation, "lse", given.lse),
+            row_numbers<T>(operation, "max", given.max)};
+        const auto inputs = input_arrays<typename X::type, T>(operation, given);
+        const auto x_array = typed_array<const typename X::type>(*x);
+        const auto y_array = typed_array<typename Y::type>(*y);
+        with_instance("kokkossoftmax_apply", space, stream, [&](const auto& exec) {
+          if (inputs.has_weights())
+            return apply_weighted<operation>(exec, x_array, y_array, cpp, inputs, given.sign);
+          if (inputs.any())
+            check_and_launch<operation>(exec, x_array, y_name, y_array, cpp, beside, inputs);
+          else
+            check_and_launch<operation>(exec, x_array, y_name, y_array, cpp, beside);
+        });
+      });
 }
 
 }  // namespace

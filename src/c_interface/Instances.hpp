@@ -10,6 +10,7 @@
 #include <backend/GraphCapture.hpp>
 #include <backend/Queue.hpp>
 #include <c_interface/Status.hpp>
+#include <launch/QueueMemory.hpp>
 #include <launch/SplitWorkspaces.hpp>
 #include <map>
 #include <mutex>
@@ -56,6 +57,7 @@ class Instances {
     if (found == m_instances.end()) return;
     found->second.fence("kokkossoftmax_release_stream");
     SplitWorkspaces<Exec>::singleton().release(found->second);
+    QueueMemory<Exec>::singleton().release(found->second);
     m_instances.erase(found);
   }
 

@@ -19,7 +19,7 @@ constexpr std::size_t min_operands_size =
     offsetof(kokkossoftmax_operands, lse) + sizeof(kokkossoftmax_operands::lse);
 
 /// The caller's operands, with NULL for the members that the caller doesn't have or doesn't give.
-/// `writes_beside`: whether lse and max can be among them.
+/// `writes_beside`: whether lse and max can be among them; otherwise weights and sign can.
 inline kokkossoftmax_operands known_operands(const Callee& callee,
                                              const kokkossoftmax_operands* operands,
                                              bool writes_beside) {
@@ -42,8 +42,20 @@ inline kokkossoftmax_operands known_operands(const Callee& callee,
       throw_invalid(callee, "operands.", name, " is given (", callee.name(),
                     " writes nothing beside its result): set it to NULL");
   };
+  const auto check_is_weighted = [&](const char* name, const kokkossoftmax_tensor* tensor) {
+    if (tensor != nullptr && writes_beside)
+      throw_invalid(callee, "operands.", name, " is given (only logsumexp has weights and signs): ",
+                    "set it to NULL, or give the logarithms of positive weights as bias");
+  };
   check_is_beside("lse", known.lse);
   check_is_beside("max", known.max);
+  check_is_weighted("weights", known.weights);
+  check_is_weighted("sign", known.sign);
+  if (known.sign != nullptr && known.weights == nullptr)
+    throw_invalid(callee, "operands.sign is given and operands.weights is NULL (without weights ",
+                  "all signs are 1): give weights, or set sign to NULL");
+  if (known.reserved != 0)
+    throw_invalid(callee, "operands.reserved = ", known.reserved, " (it must be 0): set it to 0");
   return known;
 }
 
@@ -60,6 +72,8 @@ InputArrays<const X, T> input_arrays(const Callee& callee, const kokkossoftmax_o
   check("bias", given.bias, entry, computed);
   check("mask", given.mask, KOKKOSSOFTMAX_BOOL, KOKKOSSOFTMAX_BOOL);
   check("lengths", given.lengths, KOKKOSSOFTMAX_INT32, KOKKOSSOFTMAX_INT64);
+  check("row_bias", given.row_bias, computed, computed);
+  check("weights", given.weights, entry, computed);
   inputs.bias = array_of_type<const X>(callee, "bias", given.bias, entry);
   if constexpr (entry != computed)
     inputs.wide_bias = array_of_type<const T>(callee, "bias", given.bias, computed);
@@ -68,6 +82,11 @@ InputArrays<const X, T> input_arrays(const Callee& callee, const kokkossoftmax_o
       array_of_type<const std::int32_t>(callee, "lengths", given.lengths, KOKKOSSOFTMAX_INT32);
   inputs.long_lengths =
       array_of_type<const std::int64_t>(callee, "lengths", given.lengths, KOKKOSSOFTMAX_INT64);
+  inputs.row_bias = array_of_type<const T>(callee, "row_bias", given.row_bias, computed);
+  inputs.weights = array_of_type<const X>(callee, "weights", given.weights, entry);
+  if constexpr (entry != computed)
+    inputs.wide_weights = array_of_type<const T>(callee, "weights", given.weights, computed);
+  inputs.scale_biases = given.scale_biases != 0;
   if (given.causal != nullptr) {
     inputs.causal = Causal{.offset = given.causal->offset};
     if (given.causal->has_axis != 0) inputs.causal->axis = given.causal->axis;

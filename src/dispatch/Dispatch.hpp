@@ -17,6 +17,7 @@
 #include <row/BackwardSource.hpp>
 #include <row/GeneralSource.hpp>
 #include <row/LossSource.hpp>
+#include <row/WeightedSource.hpp>
 #include <sstream>
 #include <string>
 #include <type_traits>
@@ -68,7 +69,7 @@ class Dispatch {
   bool serves(const Choice& choice) const { return list[choice.variant].serves(m_context); }
 
  private:
-  using Op = OpOf<operation, V>;
+  using Op = OpOnSource<operation, Source>;
   static_assert(Op::writes_entries != one_value_per_row(operation));
   static_assert(function_number<operation, V> < static_cast<int>(std::size(function_names<Op>())));
   static constexpr const auto& list =
@@ -108,7 +109,7 @@ class Dispatch {
                   " can't serve ", m_context.problem().rows, " rows of ",
                   m_context.problem().columns, " columns of ", V::name, " with column stride ",
                   m_context.problem().x_column_stride, " on ", Exec::name(),
-                  knows_rows<Source> ? " with bias, mask, lengths or causal" : "",
+                  knows_rows<Source> ? " with biases, mask, lengths, causal or weights" : "",
                   " (see docs/algorithms.md for what each algorithm can hold): use "
                   "Algorithm::automatic");
   }
@@ -128,6 +129,11 @@ template <class Tx, class Ty>
 struct SourceOfProblem<GeneralRowProblem<Tx, Ty>> {
   template <class V>
   using type = GeneralSource<V>;
+};
+template <class Tx, class Ty>
+struct SourceOfProblem<WeightedRowProblem<Tx, Ty>> {
+  template <class V>
+  using type = WeightedSource<V>;
 };
 
 /// The Dispatch of a problem, for the types of its kernels.
@@ -175,6 +181,11 @@ Choice choose(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const 
 }
 
 template <Operation operation, class Exec, class Tx, class Ty>
+Choice choose(const Exec& exec, const WeightedRowProblem<Tx, Ty>& problem, const Options& options) {
+  return choose_for<operation>(exec, problem, options);
+}
+
+template <Operation operation, class Exec, class Tx, class Ty>
 void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options,
             const Choice& choice) {
   dispatch<operation>(exec, problem, options).launch(choice);
@@ -186,11 +197,22 @@ void launch(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Op
 }
 
 template <Operation operation, class Exec, class Tx, class Ty>
+void launch(const Exec& exec, const WeightedRowProblem<Tx, Ty>& problem, const Options& options,
+            const Choice& choice) {
+  dispatch<operation>(exec, problem, options).launch(choice);
+}
+
+template <Operation operation, class Exec, class Tx, class Ty>
 void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options) {
   launch_for<operation>(exec, problem, options);
 }
 template <Operation operation, class Exec, class Tx, class Ty>
 void launch(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options) {
+  launch_for<operation>(exec, problem, options);
+}
+
+template <Operation operation, class Exec, class Tx, class Ty>
+void launch(const Exec& exec, const WeightedRowProblem<Tx, Ty>& problem, const Options& options) {
   launch_for<operation>(exec, problem, options);
 }
 
@@ -223,8 +245,8 @@ void launch(const Exec& exec, const GradientProblem<T>& problem, const Options& 
 template <auto operation, class Exec, class V, template <class> class SourceOf = PlainSource,
           class KernelV = KernelTypes<operation, V>>
 inline constexpr const auto& variants_for =
-    kernel_variants<Exec, OpOf<operation, KernelV>, function_number<operation, KernelV>,
-                    SourceOf<KernelV>>;
+    kernel_variants<Exec, OpOnSource<operation, SourceOf<KernelV>>,
+                    function_number<operation, KernelV>, SourceOf<KernelV>>;
 
 /// A schedule as text, with the reason for the choice.
 inline std::string description(const Schedule& schedule, const Choice& choice) {
@@ -239,11 +261,15 @@ inline std::string description(const Schedule& schedule, const Choice& choice) {
 }
 
 template <Operation operation, class Exec, class V>
-std::string describe(const Choice& choice, bool has_inputs) {
-  return description(has_inputs
-                         ? variants_for<operation, Exec, V, GeneralSource>[choice.variant].schedule
-                         : variants_for<operation, Exec, V>[choice.variant].schedule,
-                     choice);
+std::string describe(const Choice& choice, SourceKind source) {
+  const auto text = [&](const auto& variants) {
+    return description(variants[choice.variant].schedule, choice);
+  };
+  if constexpr (one_value_per_row(operation))
+    if (source == SourceKind::weighted)
+      return text(variants_for<operation, Exec, V, WeightedSource>);
+  return source == SourceKind::general ? text(variants_for<operation, Exec, V, GeneralSource>)
+                                       : text(variants_for<operation, Exec, V>);
 }
 template <BackwardOperation operation, class Exec, class V>
 std::string describe(const Choice& choice) {

@@ -55,6 +55,12 @@ GeneralRowProblem<Tx, typename V::Y> kernel_problem(const GeneralRowProblem<Tx, 
   return {kernel_problem<operation, V>(without_inputs), problem.inputs};
 }
 
+template <Operation operation, class V, class Tx, class Ty>
+WeightedRowProblem<Tx, typename V::Y> kernel_problem(const WeightedRowProblem<Tx, Ty>& problem) {
+  const GeneralRowProblem<Tx, Ty>& without_weights = problem;
+  return {kernel_problem<operation, V>(without_weights), problem.sign};
+}
+
 template <BackwardOperation operation, class V, class T>
 BackwardProblem<T> kernel_problem(const BackwardProblem<T>& problem) {
   BackwardProblem<T> same = problem;

@@ -8,6 +8,8 @@
 #include <impl/device/op/KokkosSoftmax_LogSumExp.hpp>
 #include <impl/device/op/KokkosSoftmax_Softmax.hpp>
 #include <op/CrossEntropy.hpp>
+#include <op/WeightedLogSumExp.hpp>
+#include <row/WeightedSource.hpp>
 #include <string_view>
 
 namespace KokkosSoftmax::Impl {
@@ -44,6 +46,18 @@ struct OpTable<LossOperation::cross_entropy, V> {
 
 template <auto operation, class V>
 using OpOf = typename OpTable<operation, V>::type;
+
+/// The type that computes an operation on what a source gives.
+template <auto operation, class Source>
+struct OpOnSourceTable {
+  using type = OpOf<operation, typename Source::Types>;
+};
+template <class V>
+struct OpOnSourceTable<Operation::logsumexp, WeightedSource<V>> {
+  using type = WeightedLogSumExpOp<V>;
+};
+template <auto operation, class Source>
+using OpOnSource = typename OpOnSourceTable<operation, Source>::type;
 
 /// The number of an operation among the functions of its type, RowArgs::function.
 template <auto operation, class V>

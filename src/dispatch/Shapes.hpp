@@ -15,6 +15,7 @@
 #include <dispatch/Shapes_Loss.hpp>
 #include <dispatch/Shapes_Registers.hpp>
 #include <dispatch/Shapes_Search.hpp>
+#include <dispatch/Shapes_Weighted.hpp>
 #include <row/LossSource.hpp>
 #include <type_traits>
 
@@ -40,10 +41,15 @@ struct ShapesOfSource {
   using OnHosts = HostShapes<V>;
 };
 template <class Exec, class Source, class V>
-requires knows_rows<Source>
-struct ShapesOfSource<Exec, Source, V> {
+requires(knows_rows<Source> && !has_weights<Source>) struct ShapesOfSource<Exec, Source, V> {
   using OnGpus = GeneralShapes<V>;
   using OnHosts = HostGeneralShapes<V>;
+};
+template <class Exec, class Source, class V>
+requires has_weights<Source>
+struct ShapesOfSource<Exec, Source, V> {
+  using OnGpus = WeightedShapes<V>;
+  using OnHosts = HostWeightedShapes<V>;
 };
 template <class Exec, class Source, class V>
 requires has_two_inputs<Source>

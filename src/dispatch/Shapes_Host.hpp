@@ -91,6 +91,18 @@ struct HostGeneralShapes : NoShapes {
   using Split = Online;
 };
 
+/// The same for WeightedSource, whose rows are only reduced.
+template <class V>
+struct HostWeightedShapes : NoShapes {
+  using General = HostGeneralShapes<V>;
+  using ReducedSubgroup = typename General::ReducedSubgroup;
+  using FusedRegisters = typename General::FusedRegisters;
+  using ReducedOnline = typename General::ReducedOnline;
+  using ReducedSplitOnline = typename General::ReducedSplitOnline;
+  using ReducedColumn = typename General::ReducedColumn;
+  using SplitColumn = typename General::SplitColumn;
+};
+
 /// The same for BackwardSource.
 template <class V>
 struct HostBackwardShapes : NoShapes {

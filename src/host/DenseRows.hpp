@@ -7,6 +7,7 @@
 /// are loaded in whole vectors and transposed in registers, so that each lane has a row. The
 /// results have the bits of ShortRows, which computes all other short rows.
 
+#include <host/NearZero.hpp>
 #include <host/Operations.hpp>
 #include <host/RowWriter.hpp>
 
@@ -164,7 +165,7 @@ class DenseRows {
       }
       write_beside(m_job, r, rows, L::width);
     } else {
-      write_row_values<L>(m_job, r, rows.log_sum_exp(), L::width);
+      write_log_sum_exps<Op>(m_job, r, rows, L::width);
     }
   }
 

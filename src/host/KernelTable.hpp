@@ -13,6 +13,7 @@
 #include <host/PipelinedRows.hpp>
 #include <host/ShortColumns.hpp>
 #include <host/ShortRows.hpp>
+#include <host/Weighted.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
@@ -92,8 +93,8 @@ struct KernelsOf {
 
  public:
   static constexpr HostKernels<X, Y> all() {
-    return {&rows,   &reduce,       &merge<T>,       &finish_row<Op, L, Job>, &write,
-            &panels, &reduce_panel, &merge_panel<L>, &finish_panel,           &write_panel};
+    return {&rows,   &reduce,       &merge<Op, T>,       &finish_row<Op, L, Job>, &write,
+            &panels, &reduce_panel, &merge_panel<Op, L>, &finish_panel,           &write_panel};
   }
 };
 
@@ -158,10 +159,22 @@ constexpr HostGradientKernels<X> gradient_kernels() {
 }
 
 template <class X, class Y>
+constexpr HostWeightedKernels<HostCompute<X>> weighted_kernels() {
+  if constexpr (std::is_same_v<X, HostCompute<X>> && std::is_same_v<X, Y>)
+    return WeightedKernelsOf<X>::all();
+  else
+    return {};
+}
+
+template <class X, class Y>
 constexpr HostKernelTable<X, Y> kernel_table() {
-  return {FunctionsOf<X, Y>::all(),           KernelsOf<Softmax, X, Y>::all(),
-          KernelsOf<LogSoftmax, X, Y>::all(), KernelsOf<LogSumExp, X, Y>::all(),
-          backward_kernels<X, Y>(),           gradient_kernels<X, Y>()};
+  return {FunctionsOf<X, Y>::all(),
+          KernelsOf<Softmax, X, Y>::all(),
+          KernelsOf<LogSoftmax, X, Y>::all(),
+          KernelsOf<LogSumExp, X, Y>::all(),
+          backward_kernels<X, Y>(),
+          gradient_kernels<X, Y>(),
+          weighted_kernels<X, Y>()};
 }
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA

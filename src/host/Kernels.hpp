@@ -72,6 +72,14 @@ struct HostGradientKernels {
   void (*panels)(const Job&);
 };
 
+/// The kernels of entries with weights, of type T.
+template <class T>
+struct HostWeightedKernels {
+  /// The largest value, and the sum of weight * exp(value - reference). An entry that counts for
+  /// nothing has the value -inf and the weight 0.
+  HostState<T> (*reduce)(const T* value, const T* weight, std::int64_t n);
+};
+
 /// The functions of single numbers that the kernels consist of, for tests and for measuring what a
 /// processor can reach.
 template <class X, class Y>
@@ -98,6 +106,8 @@ struct HostKernelTable {
   // Null if X and Y differ:
   HostBackwardKernels<X> backward;
   HostGradientKernels<X> gradient;
+  // Null for half types:
+  HostWeightedKernels<HostCompute<X>> weighted;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -5,6 +5,7 @@
 /// \file
 /// Rows that don't fit registers.
 
+#include <host/NearZero.hpp>
 #include <host/RowReduction.hpp>
 #include <host/RowWriter.hpp>
 
@@ -129,7 +130,22 @@ KOKKOSSOFTMAX_HOST_FUNCTION LaneStates<L> in_all_lanes(const HostState<typename 
           L::splat(static_cast<typename L::T>(row.sum))};
 }
 
-/// The state of columns [first, last) of row r.
+template <class T>
+double log_sum_exp_of(const HostState<T>& row) {
+  return log_sum_exp_of_state(row.reference, row.sum);
+}
+template <class T>
+bool is_near_zero(const HostState<T>& row) {
+  return is_near_zero(row.reference, static_cast<T>(log_sum_exp_of(row)));
+}
+/// Makes `lse` the log-sum-exp of a state.
+template <class T>
+void set_log_sum_exp(HostState<T>& row, T lse) {
+  row.reference = lse;
+  row.sum = 1;
+}
+
+/// The state of columns [first, last) of row r. If the log-sum-exp is near 0, it is the reference.
 template <class Op, class Values, class L, class Job>
 HostState<typename L::T> reduce_columns(const Job& job, std::int64_t r, std::int64_t first,
                                         std::int64_t last) {
@@ -139,19 +155,27 @@ HostState<typename L::T> reduce_columns(const Job& job, std::int64_t r, std::int
   const auto* const x = job.x + r * job.x_stride;
   for (std::int64_t c = first; c < last; c += block)
     reduction.add(x + c, last - c < block ? last - c : block, nullptr, [] {});
-  return reduction.state();
+  HostState<typename L::T> state = reduction.state();
+  if constexpr (keeps_digits<Op, Job>)
+    if (is_near_zero(state))
+      set_log_sum_exp(state, log_sum_exp_near_zero(job, x + first, last - first));
+  return state;
 }
 
 /// Adds the entries of `from` to `into`. As in OnlineSum, the reference moves only if an entry
 /// exceeds it by more than the slack, so that the sum isn't rounded again and again.
-template <class T>
+template <class Op, class T>
 void merge(HostState<T>& into, const HostState<T>& from) {
+  [[maybe_unused]] const HostState<T> before = into;
   if (from.max > into.reference + T(1)) {
     into.sum *= rescale_factor(into.reference, from.reference);
     into.reference = from.reference;
   }
   if (from.max > into.max) into.max = from.max;
   into.sum += from.sum == 0 ? 0 : from.sum * rescale_factor(from.reference, into.reference);
+  if constexpr (!Op::writes_entries)
+    if (is_near_zero(into))
+      set_log_sum_exp(into, merged_near_zero<T>(log_sum_exp_of(before), log_sum_exp_of(from)));
 }
 
 /// Writes what there is one number of per row: the result of logsumexp, or what is beside y.
@@ -209,7 +233,7 @@ void wide_rows(const Job& job) {
     HostState<typename L::T> row =
         reduce_columns<Op, Values, L>(job, r, 0, smaller(n, span_columns));
     for (std::int64_t c = span_columns; c < n; c += span_columns)
-      merge(row, reduce_columns<Op, Values, L>(job, r, c, smaller(n, c + span_columns)));
+      merge<Op>(row, reduce_columns<Op, Values, L>(job, r, c, smaller(n, c + span_columns)));
     finish_row<Op, L>(job, r, row);
     for (std::int64_t c = (n - 1) / span_columns * span_columns; c >= 0; c -= span_columns)
       write_columns<Op, Values, L>(job, r, c, smaller(n, c + span_columns), row);
@@ -256,7 +280,7 @@ void reduced_rows(const Job& job) {
     const auto add = [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return a + b; };
     const V sum = end_sum<Op, L>(references, L::reduce_each(sums, add));
     const LaneStates<L> states{references, references, sum};
-    write_row_values<L>(job, first, states.log_sum_exp(), rows);
+    write_log_sum_exps<Op>(job, first, states, rows);
   }
 }
 

@@ -6,6 +6,7 @@
 /// Rows that lie side by side. A panel is a group of neighbouring rows; each lane of a vector
 /// belongs to one row, so that nothing is transposed or reduced over lanes.
 
+#include <host/NearZero.hpp>
 #include <host/RowReduction.hpp>
 #include <host/RowWriter.hpp>
 
@@ -18,6 +19,14 @@ KOKKOSSOFTMAX_HOST_FUNCTION void for_each_vector_of(std::int64_t rows, const F& 
   std::int64_t j = 0;
   for (; j + L::width <= rows; j += L::width) f(j, L{});
   if (j < rows) f(j, FirstElements<typename L::T, L::width>(static_cast<int>(rows - j)));
+}
+
+/// Makes `lse` the log-sum-exp of row j of a panel.
+template <class T>
+void set_log_sum_exp(HostPanelStates<T>& states, std::int64_t j, T lse) {
+  states.reference[j] = lse;
+  states.sum[j] = T(1);
+  states.dropped[j] = T(0);
 }
 
 /// The states of the rows of a panel, and what is done with a vector of them.
@@ -89,6 +98,24 @@ class Panel {
       const V max = L::load(m_states.max + j);
       L::store(m_states.sum + j, end_sum<Op, L>(max, L::load(m_states.sum + j)));
       L::store(m_states.dropped + j, end_sum<Op, L>(max, L::load(m_states.dropped + j)));
+    });
+  }
+
+  /// Makes the log-sum-exps that are near 0 the references of their rows. The sums are those of
+  /// columns [first, last).
+  void keep_digits(std::int64_t first, std::int64_t last) {
+    for_each_vector_of<L>(m_rows, [&](std::int64_t j, const auto& access) {
+      const LaneStates<L> rows = states(j);
+      const int count = static_cast<int>(smaller(L::width, m_rows - j));
+      const V lse = rows.log_sum_exp();
+      const auto near_zero = are_near_zero<L>(rows.reference, lse);
+      if (!any(near_zero)) return;
+      SumsBesideMax<L> sums;
+      for (std::int64_t c = first; c < last; ++c)
+        sums.add(written_value<L>(m_job.factors,
+                                  m_values(access.load(m_x + c * m_job.x_column_stride + j))));
+      for (int i = 0; i < count; ++i)
+        if (near_zero[i]) set_log_sum_exp(m_states, j + i, sums.log_sum_exp(i));
     });
   }
 
@@ -211,10 +238,11 @@ void reduce_panel(const Job& job, std::int64_t first_row, std::int64_t rows, std
       panel.add_tile(j, access, c, smaller(last, c + tile));
     });
   panel.end_sums();
+  if constexpr (keeps_digits<Op, Job>) panel.keep_digits(first, last);
 }
 
 /// Adds the entries of `from` to `into`, for the first `rows` rows. See merge() of rows.
-template <class L>
+template <class Op, class L>
 void merge_panel(HostPanelStates<typename L::T>& into, const HostPanelStates<typename L::T>& from,
                  std::int64_t rows) {
   using T = typename L::T;
@@ -233,10 +261,23 @@ void merge_panel(HostPanelStates<typename L::T>& into, const HostPanelStates<typ
     const V added = L::load(from.sum + j) - L::load(from.dropped + j);
     // all entries -inf: the sum is 0, and the factor can be infinite
     sum.add(added == T(0) ? V{} : rescaled(added, from_reference, reference));
+    [[maybe_unused]] const V old_sum = L::load(into.sum + j) - L::load(into.dropped + j);
     L::store(into.max + j, larger(from_max, L::load(into.max + j)));
     L::store(into.reference + j, reference);
     L::store(into.sum + j, sum.value());
     L::store(into.dropped + j, sum.dropped());
+    if constexpr (!Op::writes_entries) {
+      const auto near_zero =
+          are_near_zero<L>(reference, reference + log_of<L>(sum.value() - sum.dropped()));
+      if (!any(near_zero)) return;
+      const auto lse = [](V reference, V sum, int i) {
+        return log_sum_exp_of_state(reference[i], static_cast<double>(sum[i]));
+      };
+      for (int i = 0; i < L::width; ++i)
+        if (near_zero[i])
+          set_log_sum_exp(into, j + i,
+                          merged_near_zero<T>(lse(old, old_sum, i), lse(from_reference, added, i)));
+    }
   });
 }
 

@@ -79,7 +79,12 @@ class ShortColumns {
       for (int i = 0; i < n; ++i, y += m_job.y_column_stride) write(y, output(kept[i]), access);
       write_beside(m_job, j, rows, count);
     } else {
-      write_row_values<L>(m_job, j, rows.log_sum_exp(), count);
+      const auto make_of_row = [&] {
+        SumsBesideMax<L> sums;
+        for (int i = 0; i < n; ++i) sums.add(written_value<L>(m_job.factors, kept[i]));
+        return [sums](int lane) { return sums.log_sum_exp(lane); };
+      };
+      write_row_values<L>(m_job, j, log_sum_exps<Op, Job>(rows, count, make_of_row), count);
     }
   }
 

@@ -7,6 +7,7 @@
 /// over the lanes and what is computed once per row are done for all of them at once.
 
 #include <host/DenseRows.hpp>
+#include <host/NearZero.hpp>
 #include <host/Operations.hpp>
 #include <host/OutputStage.hpp>
 #include <host/PipelinedShortRows.hpp>
@@ -84,7 +85,7 @@ class ShortRows {
           write(stage, r + first + i, output.of_row(i), kept[first + i]);
         write_beside(m_job, r + first, states[s], count);
       } else {
-        write_row_values<L>(m_job, r + first, states[s].log_sum_exp(), count);
+        write_log_sum_exps<Op>(m_job, r + first, states[s], count);
       }
     }
   }

@@ -9,7 +9,7 @@
 #include <backend/Hardware.hpp>
 #include <backend/Schedule.hpp>
 #include <impl/KokkosSoftmax_ValueTypes.hpp>
-#include <launch/BothAxesWorkspaces.hpp>
+#include <launch/QueueMemory.hpp>
 #include <launch/TeamLimits.hpp>
 #include <row/Chunk.hpp>
 #include <schedules/HostBothAxes.hpp>
@@ -34,40 +34,42 @@ struct BothAxesLabels {
 /// The result of lines without entries.
 template <class T>
 struct BothAxesEmptyKernel {
-  AxisNumbers<T> to;
+  T* to;
+  std::int64_t stride;
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    to.data[i * to.stride] = -Kokkos::Experimental::infinity_v<T>;
+    to[i * stride] = -Kokkos::Experimental::infinity_v<T>;
   }
 };
 
 template <class Exec, class X>
 void launch_both_axes_empty(const Exec& exec, const BothAxesProblem<X>& problem) {
-  using Kernel = BothAxesEmptyKernel<typename BothAxesProblem<X>::Value>;
+  using Kernel = BothAxesEmptyKernel<typename BothAxesProblem<X>::T>;
   const bool has_rows = problem.rows > 0;
   Kokkos::parallel_for(BothAxesLabels::get().empty,
                        Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
                            exec, 0, has_rows ? problem.rows : problem.columns),
-                       Kernel{has_rows ? problem.row_lse : problem.column_lse});
+                       Kernel{has_rows ? problem.of_rows : problem.of_columns,
+                              has_rows ? problem.of_rows_stride : problem.of_columns_stride});
 }
 
 template <class Exec, class V>
-void launch_both_axes_on_host(const Exec& exec, const BothAxesProblem<typename V::X>& problem) {
+void launch_both_axes_on_host(const Exec& exec, const BothAxesProblem<typename V::X>& problem,
+                              double scale) {
   const HostBothAxesPlan plan(problem.rows, problem.columns);
-  const auto lease = BothAxesWorkspaces<Exec>::singleton().lease(
+  const auto lease = QueueMemory<Exec>::singleton().lease(
       exec, HostBothAxesStates<typename V::Compute>::bytes(plan));
-  const HostBothAxes<V> work(problem, plan, lease.data());
+  const HostBothAxes<V> work(problem, scale, plan, lease.data());
   launch_host_blocks(exec, BothAxesLabels::get().panels, HostBothAxesParts<V>(work));
   launch_host_blocks(exec, BothAxesLabels::get().merge, HostBothAxesMerge<V>(work));
 }
 
-/// The shapes of the kernels: 8 columns per lane (16 of half types). Doubles have registers for one
-/// row that is loaded while another one is computed.
+/// The shapes of the kernels: 8 columns per lane. Doubles have registers for one row that is loaded
+/// while another one is computed.
 template <class V, bool in_chunks>
 struct BothAxesShape {
-  static constexpr int chunk = widest<typename V::X>;
-  static constexpr int columns = chunk > 8 ? chunk : 8;
-  static constexpr int width = in_chunks ? chunk : 1;
+  static constexpr int columns = 8;
+  static constexpr int width = in_chunks ? widest<typename V::X> : 1;
   static constexpr int rows = sizeof(typename V::Compute) == 8 ? 1 : 2;
   using type = Shape<8, 32, columns / width, width, AccessMode::guarded_vectors, 2, rows>;
 };
@@ -85,18 +87,19 @@ void launch_both_axes_kernel(const Exec& exec, const std::string& label, std::in
 }
 
 template <class Exec, class V, class PanelsShape>
-void launch_both_axes_as(const Exec& exec, const BothAxesProblem<typename V::X>& problem) {
+void launch_both_axes_as(const Exec& exec, const BothAxesProblem<typename V::X>& problem,
+                         double scale) {
   using States = BothAxesStates<typename V::Compute>;
   using Panels = BothAxesPanelsKernel<Exec, V, PanelsShape>;
   using Merge = BothAxesMergeKernel<Exec, V, BothAxesMergeShape<PanelsShape>>;
   constexpr int threads = PanelsShape::threads;
   const BothAxesPlan plan(problem.rows, problem.columns, Panels::panel_columns, threads,
                           std::int64_t{multiprocessors(exec)} * PanelsShape::min_teams);
-  const auto lease = BothAxesWorkspaces<Exec>::singleton().lease(exec, States::bytes(plan));
+  const auto lease = QueueMemory<Exec>::singleton().lease(exec, States::bytes(plan));
   const States states(lease.data(), plan);
   launch_both_axes_kernel(exec, BothAxesLabels::get().panels,
                           divide_up(plan.runs, threads / plan.across),
-                          Panels(problem, plan, states));
+                          Panels(problem, scale, plan, states));
   const Merge merge(problem, plan, states, Panels::panel_columns);
   launch_both_axes_kernel(exec, BothAxesLabels::get().merge, merge.teams(), merge);
 }
@@ -124,16 +127,17 @@ bool is_mirrored(const BothAxesProblem<X>& given) {
 }
 
 template <class Exec, class X>
-void launch_both_axes(const Exec& exec, const BothAxesProblem<X>& given) {
+void launch_both_axes(const Exec& exec, const BothAxesProblem<X>& given, double scale) {
   using V = ValueTypes<X>;
   if (given.rows == 0 || given.columns == 0) return launch_both_axes_empty(exec, given);
-  const BothAxesProblem<X> problem = is_mirrored(given) ? given.transposed() : given;
+  BothAxesProblem<X> problem = given;
+  if (is_mirrored(given)) problem.transpose();
   if constexpr (is_host_space<Exec>)
-    launch_both_axes_on_host<Exec, V>(exec, problem);
+    launch_both_axes_on_host<Exec, V>(exec, problem, scale);
   else if (has_chunks(problem))
-    launch_both_axes_as<Exec, V, typename BothAxesShape<V, true>::type>(exec, problem);
+    launch_both_axes_as<Exec, V, typename BothAxesShape<V, true>::type>(exec, problem, scale);
   else
-    launch_both_axes_as<Exec, V, typename BothAxesShape<V, false>::type>(exec, problem);
+    launch_both_axes_as<Exec, V, typename BothAxesShape<V, false>::type>(exec, problem, scale);
 }
 
 }  // namespace KokkosSoftmax::Impl

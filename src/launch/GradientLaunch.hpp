@@ -70,7 +70,7 @@ void launch_gradient(const Exec& exec, const std::string& label, const GradientP
                      const Options& options) {
   const RowInputs& inputs = problem.inputs;
   const bool has_inputs = inputs.bias.data != nullptr || inputs.mask.data != nullptr ||
-                          inputs.lengths.data != nullptr ||
+                          inputs.lengths.data != nullptr || inputs.row_bias.data != nullptr ||
                           inputs.causal_limit != RowInputs::no_limit;
   if (has_inputs)
     launch_gradient_of<GeneralSource>(exec, label, problem, options);

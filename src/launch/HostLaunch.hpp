@@ -10,6 +10,7 @@
 #include <schedules/HostRows.hpp>
 #include <schedules/HostValues.hpp>
 #include <schedules/HostVectors.hpp>
+#include <schedules/HostWeighted.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -29,6 +30,8 @@ struct HostLaunch {
       host_loss<Exec, V>(context.exec, label, context.arguments);
     else if constexpr (has_two_inputs<Source>)
       host_backward(context.exec, label, context.arguments, context.options.reproducible);
+    else if constexpr (has_weights<Source>)
+      host_values<Exec, HostWeightedRows<V>>(context.exec, label, context.arguments);
     else
       launch_of_one_input(context, label);
   }
@@ -45,7 +48,7 @@ struct HostLaunch {
     }
     if constexpr (knows_rows<Source> && HostKernelsOf<Op>::exist && OpOnComputed<Op>::exists)
       if (context.problem().columns > 0)
-        return host_values<Exec, Op, Source>(context.exec, label, context.arguments);
+        return host_values<Exec, HostValueRows<Op, Source>>(context.exec, label, context.arguments);
     if (context.x_contiguous())
       host_rows<Exec, Op, Source>(context.exec, label, context.arguments,
                                   context.options.reproducible);

@@ -14,21 +14,48 @@
 
 namespace KokkosSoftmax::Impl {
 
+/// Writes the sign of a sum, which has in its array the place that `y` has in that of the results.
+template <class Arguments, class Number, class T>
+KOKKOS_FORCEINLINE_FUNCTION void write_sign(const Arguments& arguments, const Number* y, T sign) {
+  const auto distance =
+      reinterpret_cast<const char*>(y) - reinterpret_cast<const char*>(arguments.problem.y);
+  *reinterpret_cast<Number*>(static_cast<char*>(arguments.sign) + distance) =
+      static_cast<Number>(sign);
+}
+
+/// Writes the number of a row to `y`, and the sign if the output has one and the call asks for it.
+/// Otherwise the logarithm of a negative sum is NaN.
+template <class Arguments, class Output, class Number>
+KOKKOS_FORCEINLINE_FUNCTION void write_number(const Arguments& arguments, const Output& output,
+                                              Number* y) {
+  auto value = output.value;
+  if constexpr (requires { output.sign; }) {
+    if (arguments.sign != nullptr)
+      write_sign(arguments, y, output.sign);
+    else if (output.sign < 0)
+      value = Kokkos::Experimental::quiet_NaN_v<decltype(value)>;
+  }
+  *y = static_cast<Number>(value);
+}
+
 /// Writes the one number that an operation gives per row. This is the only place where it is
 /// written. Call it in one thread per row.
-template <RowOp Op>
-KOKKOS_FORCEINLINE_FUNCTION void finish_row(const RowArgs<typename Op::Types>& arguments,
-                                            const typename Op::State& state,
-                                            typename Op::Types::Y* y) {
+template <RowOp Op, class Arguments, class Output>
+KOKKOS_FORCEINLINE_FUNCTION void finish_row_with(const Arguments& arguments, const Output& output,
+                                                 typename Op::Types::Y* y) {
   using Y = typename Op::Types::Y;
   using RowValue = typename RowArgs<typename Op::Types>::Problem::RowValue;
-  const OnlyOutput<Op> output(state, arguments.empty_rows);
   if constexpr (!std::is_same_v<Y, RowValue>)
-    if (arguments.problem.y_holds_row_values) {
-      *reinterpret_cast<RowValue*>(y) = static_cast<RowValue>(output.value);
-      return;
-    }
-  *y = static_cast<Y>(output.value);
+    if (arguments.problem.y_holds_row_values)
+      return write_number(arguments, output, reinterpret_cast<RowValue*>(y));
+  write_number(arguments, output, y);
+}
+/// The same, given what the row was reduced to.
+template <RowOp Op, class Arguments>
+KOKKOS_FORCEINLINE_FUNCTION void finish_row(const Arguments& arguments,
+                                            const typename Op::State& state,
+                                            typename Op::Types::Y* y) {
+  finish_row_with<Op>(arguments, OnlyOutput<Op>(state, arguments.empty_rows), y);
 }
 
 /// The maximum of a row, given the largest entry that isn't NaN and a sum that is NaN if an entry

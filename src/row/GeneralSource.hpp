@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_ROW_GENERALSOURCE_HPP
 
 /// \file
-/// The source of calls that read more than x: bias, mask, lengths and a causal limit. Which of
+/// The source of calls that read more than x: biases, mask, lengths and a causal limit. Which of
 /// these a call has is known at run time, so that one kernel serves all of them. All threads of a
 /// launch take the same branches.
 
@@ -121,7 +121,8 @@ class InputPlaces {
   int m_left;
 };
 
-/// v = scale * x + bias, or -inf where an entry is masked
+/// v = scale * x + bias + row_bias or v = scale * (x + bias + row_bias), or -inf where an entry is
+/// masked
 template <class V>
 class GeneralSource {
  public:
@@ -137,6 +138,7 @@ class GeneralSource {
     KOKKOS_FORCEINLINE_FUNCTION Row(const Arguments& arguments, std::int64_t r) {
       const RowInputs& inputs = arguments.inputs;
       std::int64_t bias_offset = 0, mask_offset = 0, lengths_offset = 0, position = 0;
+      std::int64_t row_bias_offset = 0;
       for (int d = max_outer_rank - 1; d >= 0; --d) {
         if (d >= arguments.problem.outer_rank) continue;
         const std::int64_t extent = arguments.problem.outer[d].extent;
@@ -145,6 +147,7 @@ class GeneralSource {
         bias_offset += index * inputs.bias.outer_stride[d];
         mask_offset += index * inputs.mask.outer_stride[d];
         lengths_offset += index * inputs.lengths.outer_stride[d];
+        row_bias_offset += index * inputs.row_bias.outer_stride[d];
         if (d == inputs.causal_axis) position = index;
         r = slower;
       }
@@ -159,11 +162,14 @@ class GeneralSource {
         limit_to(inputs.lengths_have_64_bits
                      ? static_cast<const std::int64_t*>(inputs.lengths.data)[lengths_offset]
                      : static_cast<const std::int32_t*>(inputs.lengths.data)[lengths_offset]);
+      if (inputs.row_bias.data != nullptr)
+        row_bias = static_cast<const T*>(inputs.row_bias.data)[row_bias_offset];
     }
 
     const char* bias;
     const unsigned char* mask;
     std::int64_t visible;
+    T row_bias = T(0);
 
    private:
     KOKKOS_FORCEINLINE_FUNCTION void limit_to(std::int64_t columns) {
@@ -187,7 +193,11 @@ class GeneralSource {
 
   KOKKOS_FORCEINLINE_FUNCTION T value(const Row& row, T x, std::int64_t column) const {
     if (is_masked(row, column)) return -infinity;
-    return has_bias() ? product(x) + bias_at(row, column) : product(x);
+    const bool scales_biases = m_arguments.inputs.scale_biases;
+    T v = scales_biases ? x : product(x);
+    if (has_bias()) v += bias_at(row, column);
+    v += row.row_bias;
+    return scales_biases ? product(v) : v;
   }
 
   /// Prefetches what apply() reads besides x.
@@ -223,7 +233,7 @@ class GeneralSource {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = i; j < i + count; ++j) widen<X, width>(chunk[j], value + j * width);
     T* const v = value + i * width;
-    multiply<count * width>(v);
+    if (!inputs.scale_biases) multiply<count * width>(v);
     if (has_bias() && inputs.bias_is_entries) add<count, width>(bias, v);
     if constexpr (!std::is_same_v<X, T>) {
       if (has_bias() && !inputs.bias_is_entries) {
@@ -232,6 +242,11 @@ class GeneralSource {
         add<count, width>(wide_bias, v);
       }
     }
+    if (inputs.row_bias.data != nullptr) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < count * width; ++j) v[j] += row.row_bias;
+    }
+    if (inputs.scale_biases) multiply<count * width>(v);
     if (has_mask()) {
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int j = 0; j < count * width; ++j)
@@ -251,15 +266,16 @@ class GeneralSource {
                       T* values) const {
     const std::int64_t left = row.visible - first;
     const std::int64_t visible = left < 0 ? 0 : left < size ? left : size;
-    const HostScale<T> scale(m_arguments.scale, m_arguments.product_is_zero);
-    for (std::int64_t i = 0; i < visible; ++i) values[i] = scale.value(static_cast<T>(x[i]), 0);
-    if (m_arguments.product_is_zero)
-      for (std::int64_t i = 0; i < visible; ++i)
-        values[i] = values[i] < T(1) && values[i] > T(-1) ? T(0) : values[i];
+    const bool scales_biases = m_arguments.inputs.scale_biases;
+    for (std::int64_t i = 0; i < visible; ++i) values[i] = static_cast<T>(x[i]);
+    if (!scales_biases) multiply_on_host(visible, values);
     if (has_bias() && m_arguments.inputs.bias_is_entries)
       add_on_host(reinterpret_cast<const X*>(row.bias), first, visible, values);
     else if (has_bias())
       add_on_host(reinterpret_cast<const T*>(row.bias), first, visible, values);
+    if (m_arguments.inputs.row_bias.data != nullptr)
+      for (std::int64_t i = 0; i < visible; ++i) values[i] += row.row_bias;
+    if (scales_biases) multiply_on_host(visible, values);
     if (has_mask()) {
       const std::int64_t stride = m_arguments.inputs.mask.column_stride;
       const unsigned char* const mask = row.mask + first * stride;
@@ -287,8 +303,17 @@ class GeneralSource {
   };
   HostValues on_host(const Row& row) const { return {*this, row}; }
 
- private:
+ protected:
   static constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
+
+ private:
+  void multiply_on_host(std::int64_t size, T* values) const {
+    const HostScale<T> scale(m_arguments.scale, m_arguments.product_is_zero);
+    for (std::int64_t i = 0; i < size; ++i) values[i] = scale.value(values[i], 0);
+    if (m_arguments.product_is_zero)
+      for (std::int64_t i = 0; i < size; ++i)
+        values[i] = values[i] < T(1) && values[i] > T(-1) ? T(0) : values[i];
+  }
 
   template <class Bias>
   void add_on_host(const Bias* bias, std::int64_t first, std::int64_t size, T* values) const {

@@ -57,6 +57,7 @@ struct ChunkedRow {
   using V = typename Source::Types;
   using X = typename V::X;
   using Y = typename V::Y;
+  static constexpr bool has_peeled_entries = access == AccessMode::peeled_vectors;
 
   const X* x;
   Y* y;

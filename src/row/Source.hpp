@@ -70,6 +70,11 @@ inline constexpr bool has_row = requires {
 };
 template <class S>
 inline constexpr bool knows_rows = has_row<S> && !has_two_inputs<S>;
+/// Whether a source that knows rows has a weight per entry, see WeightedSource.
+template <class S>
+inline constexpr bool has_weights = requires {
+  requires S::has_weights;
+};
 
 template <class S>
 concept ValuesByColumn = requires(const S source, typename S::Types::Compute x,

@@ -254,6 +254,7 @@ class Tile : public TileSlots<Source_, items, width, threads, access, strides> {
     }
   }
 
+ protected:
   T m_value[size];
   T m_edge;
 };

@@ -4,17 +4,21 @@
 
 #include <row/PairTile.hpp>
 #include <row/Tile.hpp>
+#include <row/WeightedTile.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
 
-/// The tile of a source: of values, or of pairs if it has two inputs.
+/// The tile of a source: of values, of values and weights, or of pairs if it has two inputs.
 template <RowSource Source, int items, int width, int threads, AccessMode access,
           Strides strides = Strides::one_or_any>
 using TileOf = typename std::conditional_t<
     has_two_inputs<Source>,
     std::type_identity<PairTile<Source, items, width, threads, access, strides>>,
-    std::type_identity<Tile<Source, items, width, threads, access, strides>>>::type;
+    std::conditional_t<
+        has_weights<Source>,
+        std::type_identity<WeightedTile<Source, items, width, threads, access, strides>>,
+        std::type_identity<Tile<Source, items, width, threads, access, strides>>>>::type;
 
 /// The tile that all lanes of a team hold together.
 template <class Source, class Shape>

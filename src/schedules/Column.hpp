@@ -9,6 +9,7 @@
 #include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/CrossEntropy.hpp>
 #include <op/FinishRow.hpp>
+#include <op/NearZero.hpp>
 #include <op/ReduceTile.hpp>
 #include <op/RowOutputs.hpp>
 #include <row/ColumnTiles.hpp>
@@ -44,6 +45,14 @@ class ColumnTeam {
   /// Whether row k of this lane exists. The last panel can extend beyond the last row.
   KOKKOS_FORCEINLINE_FUNCTION bool is_row(int k) const {
     return row_number(k) < m_arguments.problem.rows;
+  }
+
+  /// The row that a slot without a row of its own reads. The entries are not used. On a host this
+  /// is the team's first row, because another team may write to any other row at the same time. On
+  /// a GPU it is the launch's first row, because the team's own would take another register.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t spare_row() const {
+    KOKKOS_IF_ON_DEVICE((return m_arguments.first_row;))
+    KOKKOS_IF_ON_HOST((return m_row;))
   }
 
   /// The lane's rows: one element per row or, if one load moves all of them, one element for the
@@ -94,6 +103,9 @@ class ColumnTeam {
       T sum = T(0);
       for (int t = 0; t < Shape::threads; ++t) sum += sums(slot(t, k));
       merged.all[k] = Traits::make(max[k], sum);
+      if constexpr (keeps_digits<State>)
+        if (is_merged_near_zero(merged.all[k]))
+          merged.all[k] = merged_near_zero(max[k], terms_beside_max(maxima, sums, max[k], k));
       if (copies_merged<Op> && thread() == 0) {  // all threads have read the maxima
         maxima(slot(0, k)) = max[k];
         maxima(slot(1, k)) = sum;
@@ -152,16 +164,18 @@ class ColumnTeam {
   using Scratch = Kokkos::View<T*, typename Exec::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-  /// The row that a slot without a row of its own reads. The entries are not used. On a host this
-  /// is the team's first row, because another team may write to any other row at the same time. On
-  /// a GPU it is the launch's first row, because the team's own would take another register.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t spare_row() const {
-    KOKKOS_IF_ON_DEVICE((return m_arguments.first_row;))
-    KOKKOS_IF_ON_HOST((return m_row;))
-  }
   template <int... k>
   KOKKOS_FORCEINLINE_FUNCTION Rows lane_rows(std::integer_sequence<int, k...>) const {
     return {{Row(m_arguments, is_row(k) ? row_number(k) : spare_row())...}};
+  }
+
+  /// See term_beside_max().
+  KOKKOS_FORCEINLINE_FUNCTION T terms_beside_max(const Scratch& maxima, const Scratch& sums, T max,
+                                                 int k) const {
+    T terms(0);
+    for (int t = 0; t < Shape::threads; ++t)
+      terms += maxima(slot(t, k)) == max ? sums(slot(t, k)) - T(1) : sums(slot(t, k));
+    return terms;
   }
 
   /// The place in scratch memory of a thread's state of row k of this lane.
@@ -285,6 +299,15 @@ struct ColumnKernel {
     }
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k) state[k] = sum[k].state();
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < Tiles::rows; ++k) settle(team, k, state[k]);
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void settle(const Team& team, int k, State& state) const {
+    settle_thread<typename Tiles::RowTile>(arguments, 0, team.thread(), state, [&] {
+      return row_again<typename Tiles::Row>(arguments,
+                                            team.is_row(k) ? team.row_number(k) : team.spare_row());
+    });
   }
 
   template <class Tile, class Row, int slots>

@@ -4,6 +4,7 @@
 
 #include <op/CrossEntropy.hpp>
 #include <op/FinishRow.hpp>
+#include <op/NearZero.hpp>
 #include <op/ReduceTile.hpp>
 #include <op/TileFor.hpp>
 
@@ -31,7 +32,10 @@ struct FusedRegistersKernel {
     const LabelEntry<Op> label(arguments, arguments.row_of_team(member));
     Share share;
     share.load(arguments, row, 0, thread_id);
-    const State mine = reduce_tile<Op, State, lanes>(member, share, arguments.function);
+    State mine = reduce_tile<Op, State, lanes>(member, share, arguments.function);
+    settle_lanes<Share, lanes, EntryNumber::few>(member, arguments, 0, thread_id, mine, [&] {
+      return row_again<Row>(arguments, arguments.row_of_team(member));
+    });
     const ScratchStates<Exec, State> states(member.team_scratch(0), Shape::threads);
     const auto all =
         merge_over_team<Shape::threads, lanes, !Op::writes_entries>(member, lane, states, mine);

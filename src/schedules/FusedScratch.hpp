@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDSCRATCH_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDSCRATCH_HPP
 
+#include <op/NearZero.hpp>
 #include <schedules/ScratchSegment.hpp>
 #include <team/TeamReduce.hpp>
 
@@ -25,7 +26,10 @@ struct FusedScratchKernel {
     const typename Share::Row row(arguments, arguments.row_of_team(member));
     const ScratchStates<Exec, State> states(member.team_scratch(0), Shape::threads);
     Share share(member, row.columns / Shape::width);
-    const auto mine = merge_over_lanes<lanes>(member, share.load(arguments, row, 0, thread_id));
+    auto mine = merge_over_lanes<lanes>(member, share.load(arguments, row, 0, thread_id));
+    settle_lanes<typename Share::RowTile, lanes, EntryNumber::many>(
+        member, arguments, 0, thread_id, mine,
+        [&] { return row_again<typename Share::Row>(arguments, arguments.row_of_team(member)); });
     const auto all =
         merge_over_team<Shape::threads, lanes, !Op::writes_entries>(member, lane, states, mine);
     if constexpr (!Op::writes_entries) {

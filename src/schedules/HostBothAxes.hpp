@@ -17,7 +17,10 @@ namespace KokkosSoftmax::Impl {
 /// How a matrix is divided: into groups of neighbouring panels times blocks of rows.
 struct HostBothAxesPlan {
   static constexpr std::int64_t panel_columns = host_panel_rows;
-  static constexpr std::int64_t tile_bytes = 256 * 1024;
+  /// The panels of a tile: the first block of a row is read twice, and so should be a small part.
+  static constexpr std::int64_t tile_panels = 4;
+  static constexpr std::int64_t tile_columns = tile_panels * panel_columns;
+  static constexpr std::int64_t tile_bytes = 1024 * 1024;
 
   std::int64_t rows;
   std::int64_t columns;
@@ -39,7 +42,7 @@ struct HostBothAxesPlan {
     return std::min(panel_columns, columns - panel * panel_columns);
   }
   std::int64_t tile_rows(std::int64_t entry_bytes) const {
-    return std::max<std::int64_t>(1, tile_bytes / (std::min(columns, panel_columns) * entry_bytes));
+    return std::max<std::int64_t>(1, tile_bytes / (std::min(columns, tile_columns) * entry_bytes));
   }
 };
 
@@ -73,10 +76,10 @@ struct HostBothAxes {
   HostBothAxesPlan plan;
   HostBothAxesStates<T> states;
 
-  HostBothAxes(const Problem& problem_, const HostBothAxesPlan& plan_, std::byte* memory)
+  HostBothAxes(const Problem& problem_, double scale, const HostBothAxesPlan& plan_,
+               std::byte* memory)
       : problem(problem_),
-        factors(HostScale<T>(kernel_scale(static_cast<T>(problem_.scale)),
-                             static_cast<T>(problem_.scale) == T(0))
+        factors(HostScale<T>(kernel_scale(static_cast<T>(scale)), static_cast<T>(scale) == T(0))
                     .template factors<HostFactors<T>>()),
         plan(plan_),
         states(memory, plan_) {}
@@ -117,9 +120,10 @@ struct HostBothAxesParts : HostBothAxes<V> {
     const std::int64_t end = begin_of_part(plan.rows, block + 1, plan.blocks);
     const std::int64_t first = begin_of_part(plan.panels, group, plan.groups);
     const std::int64_t last = begin_of_part(plan.panels, group + 1, plan.groups);
-    for (std::int64_t panel = first; panel < last; ++panel)
-      reduce_panel(panel, panel == first, begin, end, this->states.of_rows + group * plan.rows,
-                   this->states.of_panels[block * plan.panels + panel]);
+    for (std::int64_t panel = first; panel < last; panel += HostBothAxesPlan::tile_panels)
+      reduce_panels({panel, std::min(last, panel + HostBothAxesPlan::tile_panels)}, panel == first,
+                    begin, end, this->states.of_rows + group * plan.rows,
+                    this->states.of_panels + block * plan.panels);
   }
 
  private:
@@ -131,26 +135,31 @@ struct HostBothAxesParts : HostBothAxes<V> {
     std::int64_t columns;
   };
 
-  void reduce_panel(std::int64_t panel, bool is_first, std::int64_t begin, std::int64_t end,
-                    HostState<T>* of_rows, HostPanelStates<T>& of_columns) const {
+  /// Panels [first, last).
+  struct Panels {
+    std::int64_t first;
+    std::int64_t last;
+  };
+
+  void reduce_panels(const Panels& panels, bool is_first, std::int64_t begin, std::int64_t end,
+                     HostState<T>* of_rows, HostPanelStates<T>* of_panels) const {
     const std::int64_t step = this->plan.tile_rows(sizeof(X));
     for (std::int64_t r = begin; r < end; r += step) {
-      const Tile tile = tile_at(r, std::min(step, end - r), panel);
+      const Tile tile = tile_at(r, std::min(step, end - r), panels);
       reduce_rows(tile, is_first, of_rows + r);
-      if (r == begin) {
-        reduce_columns(tile, of_columns);
-      } else {
-        HostPanelStates<T> of_tile;
-        reduce_columns(tile, of_tile);
-        Base::kernels().merge_panel(of_columns, of_tile, tile.columns);
+      for (std::int64_t p = panels.first; p < panels.last; ++p) {
+        const std::int64_t first = (p - panels.first) * HostBothAxesPlan::panel_columns;
+        const Tile of_panel{tile.x + first, tile.row_stride, tile.rows, this->plan.width(p)};
+        reduce_columns(of_panel, r == begin, of_panels[p]);
       }
     }
   }
 
-  Tile tile_at(std::int64_t row, std::int64_t rows, std::int64_t panel) const {
+  Tile tile_at(std::int64_t row, std::int64_t rows, const Panels& panels) const {
     const auto& problem = this->problem;
-    const std::int64_t column = panel * HostBothAxesPlan::panel_columns;
-    const std::int64_t columns = this->plan.width(panel);
+    const std::int64_t column = panels.first * HostBothAxesPlan::panel_columns;
+    const std::int64_t columns =
+        std::min(problem.columns, panels.last * HostBothAxesPlan::panel_columns) - column;
     const X* const x = problem.x + row * problem.row_stride + column * problem.column_stride;
     if (problem.column_stride == 1 || problem.columns == 1)
       return {reinterpret_cast<const HostX*>(x), problem.row_stride, rows, columns};
@@ -180,7 +189,7 @@ struct HostBothAxesParts : HostBothAxes<V> {
   }
 
   /// The kernel takes the columns as rows that lie side by side.
-  void reduce_columns(const Tile& tile, HostPanelStates<T>& of_columns) const {
+  void reduce_columns(const Tile& tile, bool is_first, HostPanelStates<T>& of_panel) const {
     HostPanelsJob<HostX, HostX, T> job;
     this->set_common(job);
     job.x = tile.x;
@@ -190,7 +199,11 @@ struct HostBothAxesParts : HostBothAxes<V> {
     job.y_stride = 0;
     job.rows = tile.columns;
     job.columns = tile.rows;
-    Base::kernels().reduce_panel(job, 0, tile.columns, 0, tile.rows, of_columns);
+    const auto& kernels = Base::kernels();
+    if (is_first) return kernels.reduce_panel(job, 0, tile.columns, 0, tile.rows, of_panel);
+    HostPanelStates<T> of_tile;
+    kernels.reduce_panel(job, 0, tile.columns, 0, tile.rows, of_tile);
+    kernels.merge_panel(of_panel, of_tile, tile.columns);
   }
 };
 
@@ -222,7 +235,8 @@ struct HostBothAxesMerge : HostBothAxes<V> {
       Base::kernels().merge_panel(all, this->states.of_panels[b * this->plan.panels + panel],
                                   columns);
     for (std::int64_t c = 0; c < columns; ++c)
-      write(this->problem.column_lse, panel * HostBothAxesPlan::panel_columns + c, all.reference[c],
+      write(this->problem.of_columns, this->problem.of_columns_stride,
+            panel * HostBothAxesPlan::panel_columns + c, all.reference[c],
             static_cast<double>(all.sum[c]) - all.dropped[c]);
   }
   void finish_rows(std::int64_t first) const {
@@ -231,11 +245,11 @@ struct HostBothAxesMerge : HostBothAxes<V> {
       HostState<T> all = this->states.of_rows[r];
       for (std::int64_t g = 1; g < this->plan.groups; ++g)
         Base::kernels().merge(all, this->states.of_rows[g * this->plan.rows + r]);
-      write(this->problem.row_lse, r, all.reference, all.sum);
+      write(this->problem.of_rows, this->problem.of_rows_stride, r, all.reference, all.sum);
     }
   }
-  static void write(const AxisNumbers<T>& to, std::int64_t i, double reference, double sum) {
-    to.data[i * to.stride] = static_cast<T>(reference + std::log(sum));
+  static void write(T* to, std::int64_t stride, std::int64_t i, double reference, double sum) {
+    to[i * stride] = static_cast<T>(reference + std::log(sum));
   }
 };
 

@@ -10,6 +10,7 @@
 #include <impl/device/op/KokkosSoftmax_RowOp.hpp>
 #include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
+#include <op/NearZero.hpp>
 #include <row/HostSpan.hpp>
 #include <row/RowArgs.hpp>
 #include <string>
@@ -55,7 +56,11 @@ struct HostColumnsKernel {
       }
     }
     if constexpr (!Op::writes_entries) {
-      for (int r = 0; r < rows; ++r) finish_row<Op>(arguments, sum[r].state(), row[r].y);
+      for (int r = 0; r < rows; ++r) {
+        auto state = sum[r].state();
+        settle_host_row<Source>(arguments, first_row + r, state);
+        finish_row<Op>(arguments, state, row[r].y);
+      }
     } else {
       for (int r = 0; r < rows; ++r) finish_beside<Op>(arguments, first_row + r, sum[r].state());
       // Backwards: the last piece is still in the buffer, and the pieces before it may be in a

@@ -11,6 +11,7 @@
 #include <backend/DivideUp.hpp>
 #include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
+#include <op/NearZero.hpp>
 #include <op/ReduceTile.hpp>
 #include <row/HostSpan.hpp>
 #include <row/RowArgs.hpp>
@@ -62,7 +63,10 @@ class HostRow {
 
   void write_beside(const State& row) const { finish_beside<Op>(m_arguments, m_number, row); }
 
-  void write_value(const State& row) const { finish_row<Op>(m_arguments, row, m_pointers.y); }
+  void write_value(State row) const {
+    settle_host_row<Source>(m_arguments, m_number, row);
+    finish_row<Op>(m_arguments, row, m_pointers.y);
+  }
 
   /// The output of a row of one span, for an output that keeps exponentials. Each is computed once
   /// and kept until the sum is known: in y, which is in the cache, or in a local array if y would

@@ -31,6 +31,7 @@ template <class Op, class Source>
 class HostValueRows {
  public:
   using V = typename Source::Types;
+  using Arguments = ArgumentsOf<Source>;
   using T = typename V::Compute;
   using X = typename V::X;
   using Y = typename V::Y;
@@ -208,14 +209,14 @@ class HostValueRows {
   T* m_values;
 };
 
-/// Each thread works on a block of contiguous rows.
-template <class Op, class Source>
+/// Each thread works on a block of contiguous rows. Rows is HostValueRows or a class like it.
+template <class Rows>
 struct HostValuesBlocks {
-  ArgumentsOf<Source> arguments;
+  typename Rows::Arguments arguments;
   std::int64_t blocks;
 
   void operator()(std::int64_t b) const {
-    const HostValueRows<Op, Source> rows(arguments);
+    const Rows rows(arguments);
     const std::int64_t batch = rows.batch(arguments.problem.columns);
     const std::int64_t end = begin_of_part(arguments.problem.rows, b + 1, blocks);
     for (std::int64_t r = begin_of_part(arguments.problem.rows, b, blocks); r < end; r += batch)
@@ -224,12 +225,11 @@ struct HostValuesBlocks {
 };
 
 /// All threads of a team work on each row.
-template <class Exec, class Op, class Source>
+template <class Exec, class Rows>
 struct HostValuesInSpans {
-  using Rows = HostValueRows<Op, Source>;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
 
-  ArgumentsOf<Source> arguments;
+  typename Rows::Arguments arguments;
 
   void operator()(const Member& member) const {
     const Rows rows(arguments);
@@ -237,17 +237,18 @@ struct HostValuesInSpans {
   }
 };
 
-template <class Exec, class Op, class Source>
-void host_values(const Exec& exec, const std::string& label, const ArgumentsOf<Source>& arguments) {
+template <class Exec, class Rows>
+void host_values(const Exec& exec, const std::string& label,
+                 const typename Rows::Arguments& arguments) {
   const auto& problem = arguments.problem;
   const std::int64_t threads = std::max(1, exec.concurrency());
   if (share_rows(problem.rows, problem.columns, threads))
-    launch_host_teams<typename HostValueRows<Op, Source>::LongRow::State>(
-        exec, label, problem.rows, HostValuesInSpans<Exec, Op, Source>{arguments},
-        HostSpans(problem.columns).count());
+    launch_host_teams<typename Rows::LongRow::State>(exec, label, problem.rows,
+                                                     HostValuesInSpans<Exec, Rows>{arguments},
+                                                     HostSpans(problem.columns).count());
   else
     launch_host_blocks(exec, label,
-                       HostValuesBlocks<Op, Source>{arguments, std::min(problem.rows, threads)});
+                       HostValuesBlocks<Rows>{arguments, std::min(problem.rows, threads)});
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <op/FinishRow.hpp>
+#include <op/NearZero.hpp>
 #include <op/ReduceTile.hpp>
 #include <row/Tile.hpp>
 
@@ -101,8 +102,21 @@ struct PackedKernel {
       });
       finish_beside<Op>(arguments, r, state);
     } else {
-      finish_row<Op>(arguments, state, y_of_row(r));
+      finish_row<Op>(arguments, settled(state, row, columns), y_of_row(r));
     }
+  }
+
+  /// The state, settled if it is near 0 (see LseState).
+  KOKKOS_FORCEINLINE_FUNCTION State settled(const State& state, [[maybe_unused]] const T* row,
+                                            [[maybe_unused]] int columns) const {
+    if constexpr (keeps_digits<State>)
+      if (is_near_zero(state.max, state.sum, T(0))) {
+        const Source source(arguments);
+        const T sum = sum_below_max<EntryNumber::few>(
+            state.max, columns, [&](int j) { return source.value(row[j], j); });
+        return State::settled(log_sum_exp_near_zero(state.max, sum));
+      }
+    return state;
   }
 
   /// Calls `body` for the slots of a register array that hold an entry, and for up to three more:
@@ -136,7 +150,7 @@ struct PackedKernel {
     if constexpr (Op::writes_entries)
       finish_beside<Op>(arguments, r, state);
     else
-      finish_row<Op>(arguments, state, y_of_row(r));
+      finish_row<Op>(arguments, settled(state, row, columns), y_of_row(r));
   }
   template <class Output>
   KOKKOS_FORCEINLINE_FUNCTION static State reduce(const Source& source, T* row, int columns) {

@@ -4,6 +4,7 @@
 
 #include <op/CrossEntropy.hpp>
 #include <op/FinishRow.hpp>
+#include <op/NearZero.hpp>
 #include <op/ReduceTile.hpp>
 #include <op/TileFor.hpp>
 
@@ -40,9 +41,12 @@ struct SubgroupKernel {
     }
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows; ++k) {
-      const auto state =
+      auto state =
           reduce_tile<Op, HeldState<Op>, Shape::lanes>(member, share[k], arguments.function);
       const std::int64_t r = first + k * Shape::threads;
+      settle_lanes<Share, Shape::lanes, EntryNumber::few>(member, arguments, 0, lane, state, [&] {
+        return row_again<Row>(arguments, r < arguments.problem.rows ? r : arguments.first_row);
+      });
       if constexpr (is_loss<Op>) {
         finish_loss_of_lanes<Op, Shape::lanes>(member, share[k], arguments, r, label, lane, state);
       } else if (r < arguments.problem.rows) {

@@ -6,6 +6,7 @@
 /// Merges states over the lanes of a vector and over the threads of a team.
 
 #include <bit>
+#include <impl/device/team/KokkosSoftmax_LseState.hpp>
 #include <impl/device/team/KokkosSoftmax_RowState.hpp>
 #include <team/Lanes.hpp>
 
@@ -21,6 +22,20 @@ KOKKOS_FORCEINLINE_FUNCTION State merge_over_lanes(const Member& member, const S
   if constexpr (Traits::has_reference) max = max_over_lanes<lanes>(member, max);
   const auto sum = sum_relative_to(Traits::reference_of(max), mine);
   return Traits::make(max, sum_over_lanes<lanes>(member, sum));
+}
+
+/// The same for states of parts of a row that are settled if they are near 0, see LseState.
+template <int lanes, RowState State, class Member>
+KOKKOS_FORCEINLINE_FUNCTION State merge_parts_over_lanes(const Member& member, const State& part) {
+  State merged = merge_over_lanes<lanes>(member, part);
+  if constexpr (keeps_digits<State>) {
+    const bool is_near = is_merged_near_zero(merged);
+    if (Intrinsics::any_lane(is_near)) {
+      const auto terms = sum_over_lanes<lanes>(member, term_beside_max(merged.max, part));
+      if (is_near) merged = merged_near_zero(merged.max, terms);
+    }
+  }
+  return merged;
 }
 
 /// States in level-0 scratch memory.
@@ -42,7 +57,7 @@ KOKKOS_FORCEINLINE_FUNCTION auto merge_states(const Member& member, int lane, co
   const int number = lane % lanes_for<threads>;
   typename States::non_const_value_type part;
   if (number < threads) part = states(first + number);
-  return merge_over_lanes<lanes_for<threads>>(member, part);
+  return merge_parts_over_lanes<lanes_for<threads>>(member, part);
 }
 
 /// Merges the states `mine` of all threads of a team, with one barrier. With `in_first`, only the

@@ -205,6 +205,45 @@ TYPED_TEST(InKernel, HostileRows) {
   }
 }
 
+/// logsumexp of rows near 0: digits and bits.
+template <class C>
+class InKernelNearZero : public InKernel<C> {
+ protected:
+  using Base = InKernel<C>;
+  using T = typename C::value;
+
+  template <class By, class Layout>
+  static void check(const Rows<T>& rows, const Expected& expected, const TeamShape& shape,
+                    const std::vector<T>& bits) {
+    const auto arrays =
+        Base::template called<By, Function::logsumexp, Layout>(rows, shape, RowOptions{});
+    const auto lse = arrays.lse.read();
+    EXPECT_TRUE((Base::template is_right<Function::logsumexp>(arrays, rows, expected)))
+        << By::name << ", " << shape;
+    EXPECT_TRUE(is_accurate_near_zero(rows, expected, lse)) << By::name << ", " << shape;
+    EXPECT_TRUE(same_bits(lse, bits)) << By::name << ", " << rows.columns << " columns, " << shape;
+  }
+};
+TYPED_TEST_SUITE(InKernelNearZero, ValueConfigs, ConfigName);
+
+TYPED_TEST(InKernelNearZero, DigitsAndBits) {
+  using T = typename TypeParam::value;
+  for (const std::size_t columns : {1, 2, 3, 7, 8, 17, 33, 64, 129, 256, 300, 513, 781, 1025, 2049,
+                                    5000, 8193, 12671, 100003}) {
+    const auto rows = near_zero_rows<T>(columns);
+    const auto expected = reference(rows);
+    const auto bits = TestFixture::template bits_of_call<Function::logsumexp>(rows, {});
+    for (const TeamShape& shape : some_team_shapes<typename TypeParam::exec>(columns)) {
+      if (columns <= 20001) {
+        TestFixture::template check<BySerial, Right>(rows, expected, shape, bits);
+        TestFixture::template check<ByThreadVector, Right>(rows, expected, shape, bits);
+      }
+      TestFixture::template check<ByTeamVector, Right>(rows, expected, shape, bits);
+      TestFixture::template check<ByTeamVector, Left>(rows, expected, shape, bits);
+    }
+  }
+}
+
 TYPED_TEST(InKernel, InPlace) {
   using X = typename TypeParam::x_value;
   using Exec = typename TypeParam::exec;

@@ -33,6 +33,9 @@ class RowInOrder : public ::testing::Test {
     }
     EXPECT_TRUE(is_accurate(function, rows, expected, function == Function::logsumexp ? lse : y))
         << to_string(function) << " of " << rows.columns << " columns";
+    if (function == Function::logsumexp) {
+      EXPECT_TRUE(is_accurate_near_zero(rows, expected, lse)) << rows.columns << " columns";
+    }
   }
   static void check_functions(const Rows<T>& rows, EmptyRows empty_rows = EmptyRows::nan) {
     check<Function::softmax>(rows, empty_rows);
@@ -73,6 +76,11 @@ TYPED_TEST(RowInOrder, HostileRows) {
   for (const std::size_t columns : {1, 4, 33, 600, 9001})
     for (const auto empty_rows : {EmptyRows::nan, EmptyRows::zero})
       this->check_functions(hostile_rows<TypeParam>(columns), empty_rows);
+}
+
+TYPED_TEST(RowInOrder, NearZero) {
+  for (const std::size_t columns : {1, 2, 7, 33, 500, 600, 4100, 9001, 100003})
+    this->template check<Function::logsumexp>(near_zero_rows<TypeParam>(columns));
 }
 
 // A running sum that is rescaled at each new maximum would lose digits.

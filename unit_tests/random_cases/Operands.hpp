@@ -81,6 +81,10 @@ struct RandomOperands {
   Optional<std::int32_t> lengths;
   Optional<std::int64_t> long_lengths;
   std::optional<Causal> causal;
+  Optional<T> row_bias;
+  Optional<X> weights;
+  Optional<T> wide_weights;
+  bool scale_biases;
 
   RandomOperands(Random& random, const Extents& extents, std::size_t axis) {
     const auto place = [&](const Extents& to) { return random_operand_placement(random, to); };
@@ -102,6 +106,26 @@ struct RandomOperands {
     else if (random.one_in(6))
       long_lengths.emplace(place(rows), length);
     if (extents.size() > 1 && random.one_in(6)) add_causal(random, extents, axis);
+    if (random.one_in(6)) row_bias.emplace(place(rows), number);
+    scale_biases = random.one_in(4);
+  }
+
+  /// Adds weights, some of which are 0.
+  void add_weights(Random& random, const Extents& extents) {
+    const auto weight = [&] { return random.one_in(6) ? 0.0 : random.normal(); };
+    const Placement placement = random_operand_placement(random, extents);
+    if (std::is_same_v<X, T> || random.one_in(2))
+      weights.emplace(placement, [&] { return static_cast<X>(weight()); });
+    else
+      wide_weights.emplace(placement, [&] { return static_cast<T>(weight()); });
+  }
+  bool have_weights() const { return weights || wide_weights; }
+
+  /// The weights as rows.
+  std::vector<T> weights_as_rows(const Extents& extents, int axis) const {
+    return tensor_to_rows(weights ? weights->template broadcast<T>(extents)
+                                  : wide_weights->template broadcast<T>(extents),
+                          extents, axis);
   }
 
   /// The same operands as rows, with everything that masks in the mask.
@@ -112,6 +136,8 @@ struct RandomOperands {
     };
     if (bias) inputs.bias = to_rows(*bias);
     if (wide_bias) inputs.bias = to_rows(*wide_bias);
+    if (row_bias) inputs.row_bias = row_bias->template broadcast<T>(without_axis(extents, axis));
+    inputs.scale_biases = scale_biases;
     const std::vector<T> mask_rows = mask ? to_rows(*mask) : std::vector<T>{};
     const std::vector<std::int64_t> limits = column_limits(extents, axis);
     const std::size_t columns = extents[axis_index(extents, axis)];
@@ -127,7 +153,8 @@ struct RandomOperands {
       return !operand || operand->is_unchanged();
     };
     return is_unchanged(bias) && is_unchanged(wide_bias) && is_unchanged(mask) &&
-           is_unchanged(lengths) && is_unchanged(long_lengths);
+           is_unchanged(lengths) && is_unchanged(long_lengths) && is_unchanged(row_bias) &&
+           is_unchanged(weights) && is_unchanged(wide_weights);
   }
 
   friend std::ostream& operator<<(std::ostream& out, const RandomOperands& operands) {
@@ -135,6 +162,9 @@ struct RandomOperands {
     if (operands.mask) out << ", mask";
     if (operands.lengths || operands.long_lengths) out << ", lengths";
     if (operands.causal) out << ", causal";
+    if (operands.row_bias) out << ", row_bias";
+    if (operands.scale_biases) out << ", scale_biases";
+    if (operands.have_weights()) out << ", weights";
     return out;
   }
 
@@ -146,6 +176,10 @@ struct RandomOperands {
     if (lengths) arrays.lengths = lengths->array();
     if (long_lengths) arrays.long_lengths = long_lengths->array();
     arrays.causal = causal;
+    if (row_bias) arrays.row_bias = row_bias->array();
+    if (weights) arrays.weights = weights->array();
+    if (wide_weights) arrays.wide_weights = wide_weights->array();
+    arrays.scale_biases = scale_biases;
     return arrays;
   }
 

@@ -115,6 +115,28 @@ template <class T>
 }
 
 template <class T>
+::testing::AssertionResult is_accurate_near_zero(const Rows<T>& x, const Expected& expected,
+                                                 const std::vector<T>& got) {
+  if (got.size() != expected.logsumexp.size())
+    return ::testing::AssertionFailure()
+           << got.size() << " values instead of " << expected.logsumexp.size();
+  for (std::size_t row = 0; row < got.size(); ++row) {
+    const long double terms = expected.terms_near_zero[row];
+    if (std::isinf(terms)) continue;
+    // each term below the smallest normal number may count as 0
+    const long double lost = static_cast<long double>(x.columns) * std::numeric_limits<T>::min();
+    const long double bound = tolerance_near_zero<T> * terms + lost;
+    if (std::fabs(got[row] - expected.logsumexp[row]) <= bound) continue;
+    std::ostringstream example;
+    describe(example, x, row, 0, got[row], expected.logsumexp[row]);
+    return ::testing::AssertionFailure()
+           << "a result near 0 lost its digits:" << example.str() << ", error "
+           << std::fabs(got[row] - expected.logsumexp[row]) / terms << " |max| + log1p(rest)";
+  }
+  return ::testing::AssertionSuccess();
+}
+
+template <class T>
 ::testing::AssertionResult are_near(const std::vector<T>& got, const ExpectedNumbers& expected,
                                     const std::optional<Format>& format) {
   if (got.size() != expected.values.size())
@@ -135,6 +157,8 @@ template <class T>
   template ::testing::AssertionResult is_accurate(Function, const Rows<T>&, const Expected&,      \
                                                   const std::vector<T>&, long double,             \
                                                   const std::optional<Format>&);                  \
+  template ::testing::AssertionResult is_accurate_near_zero(const Rows<T>&, const Expected&,      \
+                                                            const std::vector<T>&);               \
   template ::testing::AssertionResult are_near(const std::vector<T>&, const ExpectedNumbers&,     \
                                                const std::optional<Format>&);
 KOKKOSSOFTMAX_TEST_INSTANTIATE(float)

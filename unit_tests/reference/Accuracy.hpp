@@ -21,6 +21,11 @@ constexpr long double tolerance(bool moderate) {
   return moderate ? 1e-14L : 1e-13L;
 }
 
+/// The bound of the error of logsumexp near 0, in units of |max| + log1p(rest): see
+/// Expected::terms_near_zero.
+template <class T>
+inline constexpr long double tolerance_near_zero = std::is_same_v<T, float> ? 2e-6L : 1e-14L;
+
 /// The bound of the relative error of softmax before the result is rounded to a half type. It is
 /// used if it is larger than tolerance(). It is at most a fiftieth of half an ulp of half_t.
 inline constexpr long double tolerance_before_rounding = 1e-5L;
@@ -54,6 +59,11 @@ template <class T>
                                        const Expected& expected, const std::vector<T>& got,
                                        long double at_least = 0,
                                        const std::optional<Format>& format = {});
+
+/// Whether results of logsumexp that are near 0 keep their digits.
+template <class T>
+::testing::AssertionResult is_accurate_near_zero(const Rows<T>& x, const Expected& expected,
+                                                 const std::vector<T>& got);
 
 /// Expected numbers, and how far results may be from them. The bound of a number that isn't finite
 /// is 0. A bound of +inf says that nothing is promised, not even a number.

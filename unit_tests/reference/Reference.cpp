@@ -34,23 +34,36 @@ void append(Expected& expected, std::size_t columns, long double softmax, long d
   expected.log_softmax.insert(expected.log_softmax.end(), columns, log_softmax);
   expected.logsumexp.push_back(logsumexp);
   expected.moderate.push_back(true);
+  expected.terms_near_zero.push_back(infinity);
 }
 
-/// Appends the results of a row whose maximum is finite.
+long double sum_near_zero(long double max, long double log_sum) {
+  const bool is_near = std::fabs(max) <= near_zero && log_sum <= near_zero;
+  return is_near ? std::fabs(max) + log_sum : infinity;
+}
+
+/// Appends the results of a row whose maximum is finite. The term of one of the largest entries, 1,
+/// is kept out of the sum, so that a sum near 1 keeps its digits.
 void append_ordinary_row(Expected& expected, const Row& v, long double max) {
-  long double sum = 0;
+  long double rest = 0;
   const auto first = expected.softmax.size();
+  bool has_max = false;
   for (const long double entry : v) {
     expected.softmax.push_back(std::exp(entry - max));
-    sum += expected.softmax.back();
+    if (entry == max && !has_max)
+      has_max = true;
+    else
+      rest += expected.softmax.back();
   }
-  const long double log_sum = std::log(sum);
+  const long double sum = 1 + rest;
+  const long double log_sum = std::log1p(rest);
   for (std::size_t i = 0; i < v.size(); ++i) {
     expected.softmax[first + i] /= sum;
     expected.log_softmax.push_back((v[i] - max) - log_sum);
   }
   expected.logsumexp.push_back(max + log_sum);
   expected.moderate.push_back(is_moderate(v, max));
+  expected.terms_near_zero.push_back(sum_near_zero(max, log_sum));
 }
 
 void append_row(Expected& expected, const Row& v, EmptyRows empty_rows) {

@@ -43,12 +43,18 @@ T scaled(T entry, T scale) {
   return std::isfinite(entry) ? T(0) : entry;
 }
 
+/// Log-sum-exps whose terms are so small have a tighter bound.
+inline constexpr long double near_zero = 1.0L / 16;
+
 /// The expected results of the functions for all rows.
 struct Expected {
   std::vector<long double> softmax;      // one value per entry of x
   std::vector<long double> log_softmax;  // one value per entry of x
   std::vector<long double> logsumexp;    // one value per row
   std::vector<char> moderate;            // per row: whether the tighter accuracy bound holds
+  /// Per row: |max| + log1p(rest), if both terms are at most near_zero; otherwise +inf. `rest` is
+  /// the sum of exp(v - max) without one of the largest entries.
+  std::vector<long double> terms_near_zero;
 
   const std::vector<long double>& of(Function function) const;
 };

@@ -22,6 +22,8 @@ struct Inputs {
   std::vector<unsigned char> mask;    // one per entry, or empty
   std::vector<std::int64_t> lengths;  // one per row, or empty
   std::optional<std::int64_t> offset;
+  std::vector<B> row_bias = {};  // one per row, or empty
+  bool scale_biases = false;
 
   bool is_masked(std::size_t row, std::size_t column, std::size_t columns) const {
     const auto c = static_cast<std::int64_t>(column);
@@ -31,17 +33,20 @@ struct Inputs {
   }
 };
 
-/// v of each entry, given T(scale) * x and the bias, -inf where masked.
+/// v of each entry: scale * x and the biases, -inf where masked.
 template <class T, class B>
 Rows<T> values_of(const Rows<T>& x, const Inputs<B>& inputs, double scale) {
   Rows<T> v = x;
   for (std::size_t row = 0; row < x.count; ++row)
     for (std::size_t column = 0; column < x.columns; ++column) {
       const std::size_t i = row * x.columns + column;
-      const T product = scaled(x.values[i], static_cast<T>(scale));
+      const T factor = static_cast<T>(scale);
       const T bias = inputs.bias.empty() ? T(0) : static_cast<T>(inputs.bias[i]);
-      v.values[i] = inputs.is_masked(row, column, x.columns) ? -std::numeric_limits<T>::infinity()
-                                                             : product + bias;
+      const T of_row = inputs.row_bias.empty() ? T(0) : static_cast<T>(inputs.row_bias[row]);
+      const T value = inputs.scale_biases ? scaled((x.values[i] + bias) + of_row, factor)
+                                          : (scaled(x.values[i], factor) + bias) + of_row;
+      v.values[i] =
+          inputs.is_masked(row, column, x.columns) ? -std::numeric_limits<T>::infinity() : value;
     }
   return v;
 }

@@ -178,7 +178,66 @@ void add_two_ramps(RowList<X>& list, std::size_t columns) {
   add_ramp(list, columns, "falling by 4", 1, -4);
 }
 
+/// Adds a row with `special` in a random column, and others(random) in the other columns.
+template <class X, class Others>
+void add_one_at_random(RowList<X>& list, const char* name, std::size_t columns, double special,
+                       double factor, std::mt19937_64& random, const Others& others) {
+  using T = typename Values<X>::T;
+  const std::size_t column = random() % columns;
+  list.add(name, [&](std::size_t i) {
+    return static_cast<T>(factor * (i == column ? special : others(random)));
+  });
+}
+
+template <class X>
+RowList<X> near_zero_list(std::size_t columns, double factor) {
+  using T = typename Values<X>::T;
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  std::mt19937_64 random(columns);
+  const auto far = [](std::mt19937_64& r) {
+    return std::uniform_real_distribution<double>(-46, -20)(r);
+  };
+  const auto far_or_nothing = [=](std::mt19937_64& r) { return r() % 2 == 0 ? -inf : far(r); };
+  const auto farthest = [](std::mt19937_64&) { return -46.0; };
+  // their exponentials add up to some 0.03
+  const double log_of_columns = std::log(static_cast<double>(columns));
+  const auto middle = [=](std::mt19937_64&) { return -3.5 - log_of_columns; };
+  const auto tiny = [&] {
+    const double magnitude =
+        std::pow(10.0, std::uniform_real_distribution<double>(-18, -3)(random));
+    return random() % 2 == 0 ? magnitude : -magnitude;
+  };
+  RowList<X> list(columns);
+  const auto add = [&](const char* name, double special, const auto& others) {
+    add_one_at_random(list, name, columns, special, factor, random, others);
+  };
+  add("0, the others far below", 0.0, far);
+  add("0, some others far below", 0.0, far_or_nothing);
+  for (int i = 0; i < 4; ++i) add("a tiny entry, the others far below", tiny(), far);
+  add("a tiny entry, some others far below", tiny(), far_or_nothing);
+  add("0, the others at -46", 0.0, farthest);
+  add("0, the others at some -4", 0.0, middle);
+  add("0.03, the others at some -4", 0.03, middle);
+  add("-0.03, the others at some -4", -0.03, middle);
+  add("1/16, the others far below", 0.0625, far);
+  add("-1/16, the others far below", -0.0625, far);
+  add("0, the others -inf", 0.0, [](std::mt19937_64&) { return -inf; });
+  list.add("two entries 0, the others far below", [&](std::size_t i) {
+    return static_cast<T>(factor * (i == 0 || i == columns - 1 ? 0.0 : far(random)));
+  });
+  list.add("two entries near -0.7", [&](std::size_t i) {
+    return static_cast<T>(factor *
+                          (i == 0 || i == columns - 1 ? -0.69314718055994531 : far(random)));
+  });
+  return list;
+}
+
 }  // namespace
+
+template <class X>
+RowsFor<X> near_zero_rows(std::size_t columns, double factor) {
+  return near_zero_list<X>(columns, factor).rows();
+}
 
 template <class X>
 RowsFor<X> normal_rows(std::size_t count, std::size_t columns) {
@@ -239,6 +298,7 @@ RowsFor<X> hostile_rows(std::size_t columns) {
   template const SampleFor<X>& normal_sample<X>(std::size_t, std::size_t); \
   template RowsFor<X> ramp_rows<X>(std::size_t);                           \
   template RowsFor<X> two_ramp_rows<X>(std::size_t);                       \
+  template RowsFor<X> near_zero_rows<X>(std::size_t, double);              \
   template RowsFor<X> hostile_rows<X>(std::size_t);
 KOKKOSSOFTMAX_TEST_INSTANTIATE(float)
 KOKKOSSOFTMAX_TEST_INSTANTIATE(double)

@@ -54,6 +54,11 @@ RowsFor<X> two_ramp_rows(std::size_t columns);
 template <class X>
 RowsFor<X> hostile_rows(std::size_t columns);
 
+/// Returns rows whose log-sum-exps are near 0: one entry near 0 in each, and others far below, or
+/// few of them. The entries are multiplied by `factor`.
+template <class X>
+RowsFor<X> near_zero_rows(std::size_t columns, double factor = 1);
+
 }  // namespace KokkosSoftmax::Test
 
 #endif

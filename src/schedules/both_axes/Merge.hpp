@@ -75,8 +75,10 @@ struct BothAxesMergeKernel {
                                                      : states_of_column(place.line);
     const double lse = merged(member, of_line, place);
     if (place.line >= lines.count || place.first != 0) return;
-    const auto& to = is_row ? problem.row_lse : problem.column_lse;
-    to.data[place.line * to.stride] = static_cast<T>(lse);
+    if (is_row)
+      problem.of_rows[place.line * problem.of_rows_stride] = static_cast<T>(lse);
+    else
+      problem.of_columns[place.line * problem.of_columns_stride] = static_cast<T>(lse);
   }
 
  private:

@@ -42,12 +42,12 @@ struct BothAxesPanelsKernel {
   T scale;
   X padding;
 
-  BothAxesPanelsKernel(const BothAxesProblem<X>& problem_, const BothAxesPlan& plan_,
+  BothAxesPanelsKernel(const BothAxesProblem<X>& problem_, double scale_, const BothAxesPlan& plan_,
                        const BothAxesStates<T>& states_)
       : problem(problem_),
         plan(plan_),
         states(states_),
-        scale(kernel_scale(static_cast<T>(problem_.scale))),
+        scale(kernel_scale(static_cast<T>(scale_))),
         padding(scaled_padding<X>(scale)) {}
 
   static std::size_t scratch_bytes() {

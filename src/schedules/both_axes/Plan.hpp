@@ -32,7 +32,7 @@ struct BothAxesPlan {
   BothAxesPlan(std::int64_t rows_, std::int64_t columns_, std::int64_t panel_columns, int threads,
                std::int64_t teams)
       : rows(rows_), columns(columns_), panels(divide_up(columns_, panel_columns)), across(1) {
-    constexpr std::int64_t least_rows = 32;  // fewer cost less than their states
+    constexpr std::int64_t least_rows = 8;  // with fewer, the states take longer than the rows
     while (across < threads && across < panels) across *= 2;
     const std::int64_t all = all_rows();
     run_rows = std::max(least_rows, divide_up(all, teams * (threads / across)));

@@ -117,9 +117,16 @@ class PanelStates {
     for (int k = 0; k < count; ++k) max = larger(max, Traits::max(record[k].state));
     const auto reference = Traits::reference_of(max);
     auto sum = sum_relative_to(reference, state);
+    [[maybe_unused]] auto terms = sum - (Traits::max(state) == max ? 1 : 0);  // see LseState
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < count; ++k) sum += sum_relative_to(reference, record[k].state);
+    for (int k = 0; k < count; ++k) {
+      const auto added = sum_relative_to(reference, record[k].state);
+      sum += added;
+      terms += added - (Traits::max(record[k].state) == max ? 1 : 0);
+    }
     state = Traits::make(max, sum);
+    if constexpr (keeps_digits<State>)
+      if (is_merged_near_zero(state)) state = merged_near_zero(max, terms);
   }
 
   /// Merges the first `count` states of each row into the row's first state, in a tree with one

@@ -63,7 +63,7 @@ class RowStates {
     const int buffer = (2 + static_cast<int>(round % 2)) * threads;
     const int parts = divide_up(members, lanes);
     if (m_member.team_rank() < parts) {
-      const State merged = merge_over_lanes<lanes>(m_member, part);
+      const State merged = merge_parts_over_lanes<lanes>(m_member, part);
       if (m_lane == 0) m_states(buffer + m_member.team_rank()) = merged;
     }
     m_member.team_barrier();
@@ -79,7 +79,7 @@ class RowStates {
   KOKKOS_FORCEINLINE_FUNCTION State merge_parts(int buffer, int parts) const {
     State part;
     if (m_lane < parts) part = m_states(buffer + m_lane);
-    return merge_over_lanes<lanes>(m_member, part);
+    return merge_parts_over_lanes<lanes>(m_member, part);
   }
 
   const Member& m_member;

@@ -14,6 +14,7 @@
 #include <backend/DivideUp.hpp>
 #include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
+#include <op/NearZero.hpp>
 #include <op/ReduceTile.hpp>
 #include <op/TileFor.hpp>
 #include <schedules/ScratchSegment.hpp>
@@ -58,7 +59,14 @@ class SplitTeam
         with_output<Op>(this->m_arguments.function, [&]<class Output>(std::type_identity<Output>) {
           return reduce<typename Output::Exp>(row);
         });
-    return merge_over_lanes<Shape::lanes>(this->m_member, mine);
+    State merged = merge_over_lanes<Shape::lanes>(this->m_member, mine);
+    settle_lanes<RowTile, Shape::lanes, EntryNumber::many>(
+        this->m_member, this->m_arguments, this->begin(), m_thread_id, merged, [&] {
+          auto again = row_again<Row>(this->m_arguments, r);
+          this->cut_to_share(again);
+          return again;
+        });
+    return merged;
   }
 
   template <class Exp>

@@ -11,6 +11,7 @@
 #include <impl/device/op/KokkosSoftmax_RowOp.hpp>
 #include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
+#include <op/NearZero.hpp>
 #include <op/RowOutputs.hpp>
 #include <row/TileOf.hpp>
 #include <schedules/split/PanelStates.hpp>
@@ -117,10 +118,18 @@ class SplitColumnTeam
 
   KOKKOS_FORCEINLINE_FUNCTION typename Group::Contribution sum(std::uint32_t panel) const {
     const SlotRows row = columns_of_slots(panel);
-    return with_output<Op>(this->m_arguments.function,
-                           [&]<class Output>(std::type_identity<Output>) {
-                             return reduce<typename Output::Exp>(row);
-                           });
+    auto contributed =
+        with_output<Op>(this->m_arguments.function, [&]<class Output>(std::type_identity<Output>) {
+          return reduce<typename Output::Exp>(row);
+        });
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < slots; ++k)
+      settle_thread<RowTile>(this->m_arguments, 0, 0, contributed.slot[k], [&] {
+        std::uint32_t again = panel;
+        make_opaque(again);
+        return columns_of_slot(again, k);
+      });
+    return contributed;
   }
 
   template <class Exp>

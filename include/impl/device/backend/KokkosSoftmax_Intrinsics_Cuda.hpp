@@ -102,6 +102,10 @@ KOKKOS_FORCEINLINE_FUNCTION std::uint32_t max_over_warp(std::uint32_t word) {
 #endif
 }
 
+KOKKOS_FORCEINLINE_FUNCTION bool any_lane(bool condition) {
+  return __any_sync(0xffffffffu, condition) != 0;
+}
+
 KOKKOS_FORCEINLINE_FUNCTION int vector_length() { return static_cast<int>(blockDim.x); }
 KOKKOS_FORCEINLINE_FUNCTION int number_in_team() {
   return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);

@@ -24,6 +24,8 @@ KOKKOS_FORCEINLINE_FUNCTION T shuffle_xor(std::uint32_t /*lanes*/, T value, int 
   return __shfl_xor(value, distance);
 }
 
+KOKKOS_FORCEINLINE_FUNCTION bool any_lane(bool condition) { return __any(condition) != 0; }
+
 KOKKOS_FORCEINLINE_FUNCTION int vector_length() { return static_cast<int>(blockDim.x); }
 KOKKOS_FORCEINLINE_FUNCTION int number_in_team() {
   return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);

@@ -63,6 +63,7 @@ template <class T>
 T shuffle_xor(T, int);
 template <class T>
 T shuffle_xor(std::uint32_t, T, int);
+KOKKOS_FORCEINLINE_FUNCTION bool any_lane(bool condition) { return condition; }
 int vector_length();
 int number_in_team();
 int lanes_of_team();

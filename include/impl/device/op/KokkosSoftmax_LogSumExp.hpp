@@ -6,21 +6,22 @@
 #include <KokkosSoftmax_Options.hpp>
 #include <impl/device/numerics/KokkosSoftmax_ExpForSum.hpp>
 #include <impl/device/op/KokkosSoftmax_RowOp.hpp>
+#include <impl/device/team/KokkosSoftmax_LseState.hpp>
 
 namespace KokkosSoftmax::Impl {
 
 /// max v + log(sum_k exp(v_k - max v)), one number per row
-template <class T>
+template <class V>
 struct LogSumExpOutput {
+  using T = typename V::Compute;
   using Exp = ExpForLse<T>;
-  using State = LogSumExpState<T>;
+  using State = LseStateOf<typename V::X, T>;
   using HeldState = State;
   static constexpr const char* name = "logsumexp";
   static constexpr bool keeps_exponentials = false;
   static constexpr bool computes_on_half_pairs = true;
 
-  KOKKOS_FORCEINLINE_FUNCTION LogSumExpOutput(const LogSumExpState<T>& row, EmptyRows)
-      : value(row.value()) {}
+  KOKKOS_FORCEINLINE_FUNCTION LogSumExpOutput(const State& row, EmptyRows) : value(row.value()) {}
 
   T value;
 };
@@ -28,8 +29,8 @@ struct LogSumExpOutput {
 template <class V>
 struct LogSumExpOp {
   using Types = V;
-  using State = LogSumExpState<typename V::Compute>;
-  using Outputs = OutputList<LogSumExpOutput<typename V::Compute>>;
+  using State = LseStateOf<typename V::X, typename V::Compute>;
+  using Outputs = OutputList<LogSumExpOutput<V>>;
   static constexpr bool writes_entries = false;
 };
 

@@ -78,7 +78,7 @@ class RowInOrder {
   KOKKOS_FORCEINLINE_FUNCTION RowTotals<T> in_one_tile_of(int step) const {
     HeldTile<size> tile;
     tile.load(m_row, m_group.lane(), step);
-    const Held all = reduced(tile);
+    const Held all = settled<EntryNumber::few>(0, 1, reduced(tile));
     if constexpr (Op::writes_entries) tile.store(m_row, m_group.lane(), step, output(all, all));
     return totals(all);
   }
@@ -101,7 +101,7 @@ class RowInOrder {
     KOKKOSSOFTMAX_IMPL_NO_UNROLL
     for (int w = m_team.number(); w < warps; w += m_team.groups()) {
       tile.load(m_row, first_of_tile(w), step);
-      mine = reduced(tile);
+      mine = settled<EntryNumber::few>(w, warps, reduced(tile));
       states.set(w, m_group.lane() == 0, mine);
     }
     m_team.barrier();
@@ -174,7 +174,51 @@ class RowInOrder {
     T sums[Group::most_per_lane];
     m_group.for_each_virtual_lane(
         [&](int k) { sums[k] = sum_of_virtual_lane(exp, virtual_lane(warp, k), step); });
-    return Traits::make(max, m_group.sum_of_virtual_lanes(sums));
+    return settled<EntryNumber::few>(warp, warps,
+                                     Traits::make(max, m_group.sum_of_virtual_lanes(sums)));
+  }
+
+  /// The state of a virtual warp, settled if it is near 0 (see LseState). The group reads the
+  /// entries a second time. Virtual lanes with many entries have running states, whose maximum
+  /// isn't that of the entries.
+  template <EntryNumber entries, RowState State>
+  KOKKOS_FORCEINLINE_FUNCTION State settled([[maybe_unused]] int warp, [[maybe_unused]] int warps,
+                                            const State& state) const {
+    if constexpr (keeps_digits<State>) {
+      constexpr bool is_running = entries == EntryNumber::many;
+      if (is_near_zero(state.max, state.sum, is_running ? ExpForLse<T>::slack() : T(0))) {
+        T max = state.max;
+        if constexpr (is_running) {
+          m_group.for_each_virtual_lane([&](int k) {
+            max = larger(max, max_of<T>(entries_of_virtual_lane(warp, k, warps),
+                                        values_of_virtual_lane(warp, k, warps)));
+          });
+          max = m_group.max(max);
+          if (!is_max_near_zero(max)) return state;
+        }
+        T sums[Group::most_per_lane];
+        m_group.for_each_virtual_lane([&](int k) {
+          const std::int64_t count = entries_of_virtual_lane(warp, k, warps);
+          sums[k] = sum_below_max<entries>(max, static_cast<EntryCount<entries>>(count),
+                                           values_of_virtual_lane(warp, k, warps));
+        });
+        return State::settled(log_sum_exp_near_zero(max, m_group.sum_of_virtual_lanes(sums)));
+      }
+    }
+    return state;
+  }
+
+  /// The number of entries of a virtual lane, and the function that gives their values.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t entries_of_virtual_lane(int warp, int k,
+                                                                   int warps) const {
+    const std::int64_t left = m_row.columns() - virtual_lane(warp, k);
+    const int step = warps * Order::lanes;
+    return left > 0 ? (left + step - 1) / step : 0;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION auto values_of_virtual_lane(int warp, int k, int warps) const {
+    const std::int64_t first = virtual_lane(warp, k);
+    const int step = warps * Order::lanes;
+    return [this, first, step](std::int64_t i) { return m_row.value(first + i * step); };
   }
 
   /// The sum of the terms of columns `first`, first + step, and so on, in the order of a tile.
@@ -211,7 +255,7 @@ class RowInOrder {
       Running part[Group::most_per_lane];
       m_group.for_each_virtual_lane(
           [&](int k) { part[k] = running_state(virtual_lane(w, k), step); });
-      states.set(w, m_group.lane() == 0, m_group.merge(part));
+      states.set(w, m_group.lane() == 0, settled<EntryNumber::many>(w, warps, m_group.merge(part)));
     }
     m_team.barrier();
     if (!m_team.takes_part()) return {};
@@ -270,7 +314,7 @@ class RowInOrder {
         const int w = static_cast<int>(virtual_lane(0, k));
         if (w < warps) part[k] = states[w];
       });
-      return m_group.merge(part);
+      return m_group.merge_parts(part);
     }
   }
 

@@ -9,6 +9,7 @@
 
 #include <impl/device/numerics/KokkosSoftmax_Exp.hpp>
 #include <impl/device/numerics/KokkosSoftmax_PartialSums.hpp>
+#include <impl/device/team/KokkosSoftmax_LseState.hpp>
 #include <impl/device/team/KokkosSoftmax_RowState.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -74,9 +75,21 @@ class LaneGroup {
     for_each_virtual_lane([&](int k) { sums[k] = sum_relative_to(reference, part[k]); });
     return Traits::make(max, sum_of_virtual_lanes(sums));
   }
+  /// The same for states of parts of a row that are settled if they are near 0, see LseState.
+  template <RowState State>
+  KOKKOS_FORCEINLINE_FUNCTION State merge_parts(const State (&part)[most_per_lane]) const {
+    const State merged = merge(part);
+    if constexpr (keeps_digits<State>)
+      if (is_merged_near_zero(merged)) {
+        typename StateTraits<State>::Value terms[most_per_lane];
+        for_each_virtual_lane([&](int k) { terms[k] = term_beside_max(merged.max, part[k]); });
+        return merged_near_zero(merged.max, sum_of_virtual_lanes(terms));
+      }
+    return merged;
+  }
 
-  /// The state of `count` states, a power of two up to 32, of which a warp's lane l has the one
-  /// with the number l mod count.
+  /// The state of `count` states of parts, a power of two up to 32, of which a warp's lane l has
+  /// the one with the number l mod count.
   template <RowState State>
   KOKKOS_FORCEINLINE_FUNCTION State merge_repeated(const State& mine, int count) const {
     static_assert(fixed == 32);
@@ -86,7 +99,12 @@ class LaneGroup {
     if constexpr (Traits::has_reference)
       max = combine(max, count, [](T a, T b) { return larger(a, b); });
     const T sum = sum_relative_to(Traits::reference_of(max), mine);
-    return Traits::make(max, combine(sum, count, [](T a, T b) { return a + b; }));
+    const auto add = [](T a, T b) { return a + b; };
+    const State merged = Traits::make(max, combine(sum, count, add));
+    if constexpr (keeps_digits<State>)
+      if (is_merged_near_zero(merged))
+        return merged_near_zero(max, combine(term_beside_max(max, mine), count, add));
+    return merged;
   }
 
   template <class T>

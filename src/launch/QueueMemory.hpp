@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_LAUNCH_BOTHAXESWORKSPACES_HPP
-#define KOKKOSSOFTMAX_SRC_LAUNCH_BOTHAXESWORKSPACES_HPP
+#ifndef KOKKOSSOFTMAX_SRC_LAUNCH_QUEUEMEMORY_HPP
+#define KOKKOSSOFTMAX_SRC_LAUNCH_QUEUEMEMORY_HPP
 
 /// \file
 /// Memory whose size depends on the problem, from the first kernel of a call to its last one. Which
@@ -19,16 +19,16 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The workspaces of an execution space. They are freed when Kokkos is finalized.
+/// The memory of the queues of an execution space. It is freed when Kokkos is finalized.
 template <class Exec>
-class BothAxesWorkspaces {
+class QueueMemory {
   struct Memory;
 
  public:
   /// Never destroyed, because memory can't be freed after Kokkos has been finalized.
-  static BothAxesWorkspaces& singleton() {
-    static BothAxesWorkspaces& workspaces = *new BothAxesWorkspaces;
-    return workspaces;
+  static QueueMemory& singleton() {
+    static QueueMemory& memory = *new QueueMemory;
+    return memory;
   }
 
   /// The right to use memory, from before the first launch until the last one is enqueued.
@@ -43,7 +43,7 @@ class BothAxesWorkspaces {
     Lease& operator=(const Lease&) = delete;
 
    private:
-    friend BothAxesWorkspaces;
+    friend QueueMemory;
     Lease(void* data, Memory* memory) : m_data(static_cast<std::byte*>(data)), m_memory(memory) {}
 
     std::byte* m_data;
@@ -63,7 +63,16 @@ class BothAxesWorkspaces {
     }
   }
 
-  /// Frees all workspaces. No call may be in progress.
+  /// Frees the memory of the instance's queue. All work on the queue must be complete.
+  void release(const Exec& exec) {
+    if constexpr (!is_synchronous<Exec>) {
+      const QueueId queue = queue_id(exec);
+      const std::lock_guard lock(m_mutex);
+      m_memories.remove_if([&](const Memory& memory) { return memory.queue == queue; });
+    }
+  }
+
+  /// Frees all memory. No call may be in progress.
   void clear() {
     const std::lock_guard lock(m_mutex);
     m_memories.clear();
@@ -83,7 +92,7 @@ class BothAxesWorkspaces {
       if (blocks.empty() || blocks.back().size() < bytes) {
         const AllocationsDuringCapture allowed;  // of another stream
         blocks.emplace_back(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
-                                               "KokkosSoftmax::workspace of both axes"),
+                                               "KokkosSoftmax::intermediate results"),
                             rounded(bytes));
       }
       return blocks.back().data();
@@ -95,11 +104,11 @@ class BothAxesWorkspaces {
   /// notice.
   static constexpr std::size_t most_queues = 16;
 
-  BothAxesWorkspaces() {
+  QueueMemory() {
     push_finalize_hook([this] { clear(); });
   }
 
-  /// The next power of two, so that a workspace seldom grows.
+  /// The next power of two, so that memory seldom grows.
   static std::size_t rounded(std::size_t bytes) {
     std::size_t power = std::size_t{1} << 16;
     while (power < bytes) power *= 2;

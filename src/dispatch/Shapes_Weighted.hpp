@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_DISPATCH_SHAPES_WEIGHTED_HPP
+#define KOKKOSSOFTMAX_SRC_DISPATCH_SHAPES_WEIGHTED_HPP
+
+/// \file
+/// The shapes of WeightedSource for GPUs.
+
+#include <dispatch/Shapes_General.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// A lane holds two numbers per entry, and 16 entries, so that what a row takes beside its entries
+/// is shared by many.
+template <class V>
+struct WeightedShapes : NoShapes {
+  static constexpr int wide = ShapeUnits<V>::wide;
+  /// The number of warps for which a lane has 96 registers, or 128 for doubles.
+  static constexpr int resident_warps = sizeof(typename V::Compute) == 8 ? 16 : 20;
+  static constexpr int teams(int warps) {
+    return warps > resident_warps / 2 ? 1 : resident_warps / warps;
+  }
+  static constexpr int width(int lanes) { return GeneralShapes<V>::width(lanes); }
+  template <int lanes, int entries, int warps = 4>
+  using Peeled = Shape<warps * 32 / lanes, lanes, entries / width(lanes), width(lanes),
+                       AccessMode::peeled_vectors, teams(warps)>;
+  template <int lanes, int entries, int warps = 4>
+  using Scalar = Shape<warps * 32 / lanes, lanes, entries, 1, AccessMode::scalar, teams(warps)>;
+
+  using ReducedSubgroup = ShapeList<Scalar<1, 8>, Scalar<8, 4>, Peeled<8, 16>, Peeled<16, 16>,
+                                    Peeled<32, 16>, Scalar<32, 16>>;
+  using FusedRegisters = ShapeList<Peeled<32, 16, 2>, Peeled<32, 16, 4>, Peeled<32, 16, 8>,
+                                   Scalar<32, 16, 4>, Scalar<32, 16, 16>>;
+  /// With three teams of floats, running sums leave a lane 80 registers.
+  template <int entries>
+  using PeeledOfEight = typename GeneralShapes<V>::template PeeledOfEight<entries>;
+  template <int entries>
+  using ScalarOfEight =
+      Shape<8, 32, entries, 1, AccessMode::scalar, GeneralShapes<V>::fewer_teams_of_eight>;
+
+  using ReducedOnline = ShapeList<PeeledOfEight<8>, ScalarOfEight<8>>;
+  using ReducedSplitOnline = ShapeList<Peeled<32, 8, 8>, Scalar<32, 8, 8>>;
+  using ReducedColumn = ShapeList<Scalar<32, 8, 4>, ScalarOfEight<8>>;
+  using SplitColumn = ShapeList<Scalar<32, 8, 8>>;
+};
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_OP_NEARZERO_HPP
+#define KOKKOSSOFTMAX_SRC_OP_NEARZERO_HPP
+
+/// \file
+/// Log-sum-exps near 0, see LseState. The threads that have reduced a part of a row read it a
+/// second time: each thread the same entries as before, in the same order. Such rows are rare, so
+/// that this code is short and takes few registers: a loop over entries, whatever the tile of the
+/// schedule is.
+
+#include <impl/device/numerics/KokkosSoftmax_ExpForSum.hpp>
+#include <impl/device/team/KokkosSoftmax_LseState.hpp>
+#include <row/RowArgs.hpp>
+#include <row/TileOf.hpp>
+#include <team/Lanes.hpp>
+
+namespace KokkosSoftmax::Impl {
+
+/// The entries of a thread in the chunks of a ChunkedRow. The first chunk is `first` + thread_id;
+/// the others follow at a distance of `threads` chunks. The peeled entry comes last.
+template <class Source, class Row, int width, int threads>
+class EntriesOfThread {
+ public:
+  using T = typename Source::Types::Compute;
+
+  KOKKOS_FORCEINLINE_FUNCTION EntriesOfThread(const ArgumentsOf<Source>& arguments, const Row& row,
+                                              std::int64_t first, int thread_id)
+      : m_source(arguments), m_row(row), m_first(first + thread_id) {
+    const std::int64_t left = row.read_end(m_source) - m_first;
+    m_in_chunks = left > 0 ? (left + threads - 1) / threads * width : 0;
+    if constexpr (Row::has_peeled_entries) m_edge = first == 0 ? row.edge_column(thread_id) : -1;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t count() const {
+    return m_in_chunks + (Row::has_peeled_entries && m_edge >= 0 ? 1 : 0);
+  }
+
+  /// Entry i of the thread, where i has few bits or many.
+  template <class Number>
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(Number i) const {
+    std::int64_t entry = m_row.head + (m_first + i / width * threads) * width + i % width;
+    if (Row::has_peeled_entries && i == m_in_chunks) entry = m_edge;
+    return value_of(m_source, m_row.source_row, static_cast<T>(m_row.x[entry * m_row.x_stride]),
+                    m_row.numbers(entry));
+  }
+
+ private:
+  Source m_source;
+  const Row& m_row;
+  std::int64_t m_first;
+  std::int64_t m_in_chunks;
+  std::int64_t m_edge = -1;
+};
+template <class Tile>
+using EntriesOf =
+    EntriesOfThread<typename Tile::Source, typename Tile::Row, Tile::width, Tile::threads>;
+
+/// The row with the number r, computed anew, so that the first one needn't stay in registers.
+template <class Row, class Arguments>
+KOKKOS_FORCEINLINE_FUNCTION Row row_again(const Arguments& arguments, std::int64_t r) {
+  make_opaque(r);
+  return Row(arguments, r);
+}
+
+/// Settles the state of the entries of one thread in the tiles of class Tile, if it is near 0.
+/// `make_row` makes the row, see row_again().
+template <class Tile, class Arguments, RowState State, class MakeRow>
+KOKKOS_FORCEINLINE_FUNCTION void settle_thread([[maybe_unused]] const Arguments& arguments,
+                                               [[maybe_unused]] std::int64_t first,
+                                               [[maybe_unused]] int thread_id,
+                                               [[maybe_unused]] State& state,
+                                               [[maybe_unused]] const MakeRow& make_row) {
+  if constexpr (keeps_digits<State>) {
+    using T = typename Tile::T;
+    if (!is_near_zero(state.max, state.sum, ExpForLse<T>::slack())) return;
+    const typename Tile::Row row = make_row();
+    const EntriesOf<Tile> entries(arguments, row, first, thread_id);
+    const T max = max_of<T>(entries.count(), entries);
+    if (!is_max_near_zero(max)) return;
+    const T sum = sum_below_max<EntryNumber::many>(max, entries.count(), entries);
+    state = State::settled(log_sum_exp_near_zero(max, sum));
+  }
+}
+
+/// The same for the lanes of a vector, which have one state. If they held their entries in one
+/// tile, these are few, and their maximum is that of the state.
+template <class Tile, int lanes, EntryNumber number, class Member, class Arguments, RowState State,
+          class MakeRow>
+KOKKOS_FORCEINLINE_FUNCTION void settle_lanes([[maybe_unused]] const Member& member,
+                                              [[maybe_unused]] const Arguments& arguments,
+                                              [[maybe_unused]] std::int64_t first,
+                                              [[maybe_unused]] int thread_id,
+                                              [[maybe_unused]] State& state,
+                                              [[maybe_unused]] const MakeRow& make_row) {
+  if constexpr (keeps_digits<State>) {
+    using T = typename Tile::T;
+    constexpr bool is_running = number == EntryNumber::many;
+    bool is_near = is_near_zero(state.max, state.sum, is_running ? ExpForLse<T>::slack() : T(0));
+    if (!Intrinsics::any_lane(is_near)) return;
+    T max = state.max;
+    T sum(0);
+    const typename Tile::Row row = make_row();
+    const EntriesOf<Tile> entries(arguments, row, first, thread_id);
+    if constexpr (is_running) {
+      max = max_over_lanes<lanes>(member, is_near ? max_of<T>(entries.count(), entries) : max);
+      is_near = is_near && is_max_near_zero(max);
+    }
+    if (is_near)
+      sum = sum_below_max<number>(max, static_cast<EntryCount<number>>(entries.count()), entries);
+    sum = sum_over_lanes<lanes>(member, sum);
+    if (is_near) state = State::settled(log_sum_exp_near_zero(max, sum));
+  }
+}
+
+/// The same for the state of row r on a host, which one thread has.
+template <class Source, RowState State>
+void settle_host_row([[maybe_unused]] const ArgumentsOf<Source>& arguments,
+                     [[maybe_unused]] std::int64_t r, [[maybe_unused]] State& state) {
+  if constexpr (keeps_digits<State>) {
+    using Tile = TileOf<Source, 1, 1, 1, AccessMode::scalar>;
+    settle_thread<Tile>(arguments, 0, 0, state, [&] { return typename Tile::Row(arguments, r); });
+  }
+}
+
+}  // namespace KokkosSoftmax::Impl
+
+#endif

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// logsumexp with weights: right with every algorithm, axis and layout, with signs and without, and
+// together with other operands.
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <reference/Weighted.hpp>
+#include <support/Algorithms.hpp>
+#include <support/Inputs.hpp>
+#include <support/Instances.hpp>
+#include <support/Throws.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+using Right = Kokkos::LayoutRight;
+using Left = Kokkos::LayoutLeft;
+
+/// Random weights: most of both signs, some 0.
+template <class X>
+RowsFor<X> random_weights(std::size_t count, std::size_t columns) {
+  std::mt19937_64 random(columns * 10007 + count);
+  std::uniform_real_distribution<double> uniform(-0.5, 2);
+  RowsFor<X> weights{.count = count, .columns = columns, .values = {}};
+  for (std::size_t i = 0; i < count * columns; ++i) {
+    const X w = random() % 8 == 0 ? X(0) : static_cast<X>(uniform(random));
+    weights.values.push_back(static_cast<typename decltype(weights.values)::value_type>(w));
+  }
+  return weights;
+}
+
+template <class C>
+class Weights : public ::testing::Test {
+ protected:
+  using T = typename C::value;
+  using X = typename C::x_value;
+  using Y = typename C::y_value;
+  using Exec = typename C::exec;
+
+  /// Calls logsumexp on a matrix whose rows along options.axis are x, with weights, with signs and
+  /// without, and checks all results. `v`: the values of the entries.
+  template <class L>
+  static ::testing::AssertionResult check(const Options& options, std::size_t offset,
+                                          const Rows<T>& x, const Rows<T>& weights,
+                                          const Rows<T>& v) {
+    return check<L>(options, offset, x, weights, reference_weighted(v, weights.values));
+  }
+  template <class L>
+  static ::testing::AssertionResult check(const Options& options, std::size_t offset,
+                                          const Rows<T>& x, const Rows<T>& weights,
+                                          const ExpectedWeighted& expected) {
+    const Extents extents = axis_index({0, 0}, options.axis) == 1 ? Extents{x.count, x.columns}
+                                                                  : Extents{x.columns, x.count};
+    Field<X, Exec> x_field(place<L>(extents, offset)), w_field(place<L>(extents, offset));
+    Field<Y, Exec> lse(place<L>(Extents{x.count}, offset)), sign(place<L>(Extents{x.count}, 0));
+    x_field.assign(rows_to_tensor(x.values, extents, options.axis));
+    w_field.assign(rows_to_tensor(weights.values, extents, options.axis));
+    const auto x_view = x_field.template view<L, 2, const X>();
+    const auto w_view = w_field.template view<L, 2, const X>();
+    const auto lse_view = lse.template view<L, 1>();
+    const Exec exec;
+    logsumexp(exec, x_view, lse_view, options,
+              Operands{.weights = w_view, .sign = sign.template view<L, 1>()});
+    exec.fence();
+    auto result = are_near<Y>(lse.template read<T>(), expected.lse);
+    result = both(result, lse.gaps_are_unchanged() && sign.gaps_are_unchanged(),
+                  "something beside the results was written");
+    result = both(result, bool(are_signs(sign.template read<T>(), expected)), "a sign is wrong");
+    logsumexp(exec, x_view, lse_view, options, Operands{.weights = w_view});
+    exec.fence();
+    result = both(result, bool(are_near<Y>(lse.template read<T>(), without_signs(expected))),
+                  "without signs, a result differs");
+    return both(result, x_field.is_unchanged() && w_field.is_unchanged(), "an input was written");
+  }
+};
+TYPED_TEST_SUITE(Weights, AllValueConfigs, ConfigName);
+
+TYPED_TEST(Weights, EveryAlgorithm) {
+  using X = typename TypeParam::x_value;
+  struct Matrix {
+    std::size_t count, columns;
+  };
+  for (const auto& [count, columns] :
+       {Matrix{1, 1}, Matrix{70, 1}, Matrix{70, 7}, Matrix{70, 16}, Matrix{70, 33}, Matrix{33, 128},
+        Matrix{33, 300}, Matrix{9, 1025}, Matrix{1, 5001}, Matrix{5, 5001}, Matrix{2, 40003}}) {
+    const auto x = normal_rows<X>(count, columns);
+    const auto weights = random_weights<X>(count, columns);
+    const auto expected = reference_weighted(values_of(x, Inputs<X>{}, 0.5), weights.values);
+    for (const int axis : {0, 1})
+      for (const Algorithm algorithm : all_algorithms)
+        is_served(algorithm, [&] {
+          const Options options{.axis = axis, .scale = 0.5, .algorithm = algorithm};
+          EXPECT_TRUE((TestFixture::template check<Right>(options, 0, x, weights, expected)))
+              << count << " x " << columns << ", axis " << axis << ", " << to_string(algorithm);
+        });
+  }
+}
+
+TYPED_TEST(Weights, LayoutsAndAlignment) {
+  using X = typename TypeParam::x_value;
+  for (const std::size_t columns : {5, 128, 781, 5001}) {
+    const auto x = normal_rows<X>(33, columns);
+    const auto weights = random_weights<X>(33, columns);
+    const auto expected = reference_weighted(x, weights.values);
+    for (const int axis : {0, 1})
+      for (const std::size_t offset : {0, 1}) {
+        const Options options{.axis = axis};
+        EXPECT_TRUE((TestFixture::template check<Right>(options, offset, x, weights, expected)));
+        EXPECT_TRUE((TestFixture::template check<Left>(options, offset, x, weights, expected)));
+      }
+  }
+}
+
+// Rows that several threads, or teams of a device, share.
+TYPED_TEST(Weights, FewWideRows) {
+  using X = typename TypeParam::x_value;
+  for (const std::size_t count : {1, 3}) {
+    const auto x = normal_rows<X>(count, 140001);
+    const auto weights = random_weights<X>(count, 140001);
+    const auto expected = reference_weighted(x, weights.values);
+    for (const int axis : {0, 1})
+      EXPECT_TRUE((TestFixture::template check<Right>({.axis = axis}, 0, x, weights, expected)));
+  }
+}
+
+// An entry with the weight 0 counts for nothing, even if it is NaN or +inf. The sign of an infinite
+// sum is that of the weights of the entries that are +inf.
+TYPED_TEST(Weights, SpecialValues) {
+  using T = typename TypeParam::value;
+  constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  const Rows<T> x{
+      .count = 12,
+      .columns = 4,
+      .values = {nan, 1,   2,    inf, inf, 1,  2,  nan, inf,  1, 2, 3, 1,    inf,  0,    inf,
+                 inf, inf, 1,    2,   nan, 1,  2,  3,   1,    2, 3, 4, -inf, -inf, -inf, -inf,
+                 1,   1,   -inf, 0,   -1,  -2, -3, -4,  -inf, 2, 1, 0, 1,    2,    3,    4}};
+  const Rows<T> weights{
+      .count = 12,
+      .columns = 4,
+      .values = {0, 1, 2, 0, 0, -1, -2, 0, 2, -1, 1, 1, 1, -1, 0, -2, -1,  1, 1, 1, 1,   1, 1, 1,
+                 0, 0, 0, 0, 1, 1,  1,  1, 1, -1, 1, 0, 1, -1, 1, -1, inf, 1, 1, 1, nan, 1, 1, 1}};
+  for (const int axis : {0, 1})
+    for (const Algorithm algorithm : all_algorithms)
+      is_served(algorithm, [&] {
+        EXPECT_TRUE((TestFixture::template check<Right>({.axis = axis, .algorithm = algorithm}, 0,
+                                                        x, weights, x)))
+            << to_string(algorithm);
+      });
+  // in rows of several tiles
+  for (const std::size_t columns : {301, 10001}) {
+    Rows<T> long_x{.count = x.count, .columns = columns, .values = {}}, long_weights = long_x;
+    for (std::size_t row = 0; row < x.count; ++row)
+      for (std::size_t c = 0; c < columns; ++c) {
+        const bool is_taken = c % (columns / 4) == columns / 4 - 1 && c / (columns / 4) < 4;
+        const std::size_t i = row * 4 + c / (columns / 4);
+        long_x.values.push_back(is_taken ? x.values[i] : T(-5));
+        long_weights.values.push_back(is_taken ? weights.values[i] : T(c % 3 == 0));
+      }
+    for (const int axis : {0, 1})
+      for (const Algorithm algorithm : all_algorithms)
+        is_served(algorithm, [&] {
+          EXPECT_TRUE((TestFixture::template check<Right>({.axis = axis, .algorithm = algorithm}, 0,
+                                                          long_x, long_weights, long_x)))
+              << to_string(algorithm) << ", " << columns << " columns";
+        });
+  }
+}
+
+// Entries of any size have the right sum: nothing overflows, and no digits are lost to a reference
+// that follows the entries.
+TYPED_TEST(Weights, RampsAndLargeValues) {
+  using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
+  for (const std::size_t columns : {100, 5001, 70001}) {
+    Rows<T> x{.count = 4, .columns = columns, .values = {}};
+    for (std::size_t row = 0; row < x.count; ++row)
+      for (std::size_t c = 0; c < columns; ++c) {
+        const double along = static_cast<double>(c) / static_cast<double>(columns);
+        const double value = row == 0   ? 30 * along
+                             : row == 1 ? -30 * along
+                             : row == 2 ? 3e4 - along
+                                        : -3e4 * along;
+        x.values.push_back(static_cast<T>(static_cast<X>(value)));
+      }
+    const auto weights = random_weights<X>(x.count, columns);
+    for (const int axis : {0, 1})
+      EXPECT_TRUE((TestFixture::template check<Right>({.axis = axis}, 0, x, weights, x)))
+          << columns;
+  }
+}
+
+template <class Exec, class T>
+Kokkos::View<T*, Exec> vector_on_device(const std::vector<T>& values) {
+  const Kokkos::View<T*, Exec> view(Kokkos::view_alloc("values", Kokkos::WithoutInitializing),
+                                    values.size());
+  const Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(
+      values.data(), values.size());
+  Kokkos::deep_copy(view, host);
+  return view;
+}
+
+// Weights of one row for all rows, with biases, a mask and lengths: the step of MBAR and Sinkhorn.
+// Weights of masked entries don't count, whatever they are.
+TYPED_TEST(Weights, WithOtherOperands) {
+  using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using Exec = typename TypeParam::exec;
+  constexpr std::size_t count = 40;
+  for (const std::size_t columns : {9, 300, 5001, 20001})
+    for (const bool scale_biases : {false, true}) {
+      const Rows<T> x = normal_rows<X>(count, columns);
+      Inputs<T> inputs;
+      inputs.scale_biases = scale_biases;
+      const auto bias = normal_rows<T>(1, columns).values,
+                 row_bias = normal_rows<T>(1, count).values;
+      std::vector<T> weights = random_weights<T>(1, columns).values, all_weights;
+      std::vector<unsigned char> mask(columns, 1);
+      for (std::size_t c = 2; c < columns; c += 5) {
+        mask[c] = 0;
+        weights[c] = std::numeric_limits<T>::quiet_NaN();
+      }
+      inputs.row_bias = row_bias;
+      for (std::size_t row = 0; row < count; ++row) {
+        inputs.bias.insert(inputs.bias.end(), bias.begin(), bias.end());
+        inputs.mask.insert(inputs.mask.end(), mask.begin(), mask.end());
+        all_weights.insert(all_weights.end(), weights.begin(), weights.end());
+        inputs.lengths.push_back(static_cast<std::int64_t>((row * 37) % (columns + 1)));
+      }
+      const Options options{.scale = -0.75};
+      const auto expected = reference_weighted(values_of(x, inputs, options.scale), all_weights);
+      Field<X, Exec> x_field(place<Right>(Extents{count, columns}, 0));
+      Field<Y, Exec> lse(place<Right>(Extents{count}, 0));
+      x_field.assign(x.values);
+      const auto x_view = x_field.template view<Right, 2, const X>();
+      const auto lse_view = lse.template view<Right, 1>();
+      const Operands operands{.bias = vector_on_device<Exec>(bias),
+                              .mask = vector_on_device<Exec>(mask),
+                              .lengths = vector_on_device<Exec>(inputs.lengths),
+                              .row_bias = vector_on_device<Exec>(row_bias),
+                              .weights = vector_on_device<Exec>(weights),
+                              .sign = Kokkos::View<Y*, Exec>("sign", count),
+                              .scale_biases = scale_biases};
+      logsumexp(Exec{}, x_view, lse_view, options, operands);
+      Exec{}.fence();
+      EXPECT_TRUE(are_near<Y>(lse.template read<T>(), expected.lse)) << columns << " columns";
+      lse.assign(std::vector<T>(count, T(7)));
+      const auto plan = plan_logsumexp(Exec{}, x_view, lse_view, options, operands);
+      plan.execute(x_view, lse_view, operands);
+      Exec{}.fence();
+      EXPECT_TRUE(are_near<Y>(lse.template read<T>(), expected.lse)) << plan.describe();
+    }
+}
+
+// A row without columns, and no rows.
+TYPED_TEST(Weights, NothingToAdd) {
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  const Kokkos::View<X**, Right, Exec> x("x", 3, 0), none("none", 0, 5);
+  const Kokkos::View<Y*, Exec> no_lse("no_lse", 0);
+  Field<Y, Exec> lse(place<Right>(Extents{3}, 0)), sign(place<Right>(Extents{3}, 0));
+  const auto sign_view = sign.template view<Right, 1>();
+  logsumexp(Exec{}, x, lse.template view<Right, 1>(), {},
+            Operands{.weights = x, .sign = sign_view});
+  logsumexp(Exec{}, none, no_lse, {}, Operands{.weights = none, .sign = no_lse});
+  Exec{}.fence();
+  for (const T value : lse.template read<T>())
+    EXPECT_EQ(value, -std::numeric_limits<T>::infinity());
+  for (const T value : sign.template read<T>()) EXPECT_EQ(value, T(0));
+}
+
+TEST(WeightsErrors, NameTheOperand) {
+  using Exec = Kokkos::DefaultHostExecutionSpace;
+  const Kokkos::View<double**, Right, Exec> x("x", 4, 6), weights("w", 4, 6), wrong("w", 5, 6);
+  const Kokkos::View<double*, Exec> lse("lse", 4), sign("sign", 4), short_sign("sign", 3);
+  const Exec exec;
+  const auto call = [&](const auto& operands) { logsumexp(exec, x, lse, {}, operands); };
+  EXPECT_TRUE(throws_with({"weights"}, [&] { call(Operands{.weights = wrong}); }));
+  EXPECT_TRUE(
+      throws_with({"sign"}, [&] { call(Operands{.weights = weights, .sign = short_sign}); }));
+  EXPECT_TRUE(throws_with({"overlap"}, [&] { call(Operands{.weights = weights, .sign = lse}); }));
+  const auto row = Kokkos::subview(x, 1, std::pair(0, 4));
+  EXPECT_TRUE(throws_with({"overlap"}, [&] { call(Operands{.weights = weights, .sign = row}); }));
+  const auto column = Kokkos::subview(weights, Kokkos::ALL, 0);
+  EXPECT_TRUE(
+      throws_with({"strides"}, [&] { call(Operands{.weights = weights, .sign = column}); }));
+  EXPECT_TRUE(throws_with(
+      {"row_bias"}, [&] { call(Operands{.row_bias = Kokkos::View<double*, Exec>("u", 6)}); }));
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test
