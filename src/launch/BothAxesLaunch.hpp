@@ -8,7 +8,7 @@
 
 #include <backend/Hardware.hpp>
 #include <backend/Schedule.hpp>
-#include <impl/KokkosSoftmax_ValueTypes.hpp>
+#include <impl/KokkosSoftmax_Launch.hpp>
 #include <launch/QueueMemory.hpp>
 #include <launch/TeamLimits.hpp>
 #include <row/Chunk.hpp>
@@ -126,10 +126,29 @@ bool is_mirrored(const BothAxesProblem<X>& given) {
   return rows_are_near != (near <= few && far > near);
 }
 
+/// Two calls of logsumexp, which need no memory.
+template <class Exec, class X>
+void launch_one_axis_after_the_other(const Exec& exec, BothAxesProblem<X> both, double scale) {
+  for (int axis = 0; axis < 2; ++axis) {
+    RowProblem<X, typename BothAxesProblem<X>::T> problem;
+    problem.x = both.x;
+    problem.y = both.of_rows;
+    problem.rows = both.rows;
+    problem.columns = both.columns;
+    problem.x_column_stride = both.column_stride;
+    problem.y_column_stride = 0;
+    problem.outer[0] = {both.rows, both.row_stride, both.of_rows_stride};
+    launch<Operation::logsumexp>(exec, problem, Options{.scale = scale});
+    both.transpose();
+  }
+}
+
 template <class Exec, class X>
 void launch_both_axes(const Exec& exec, const BothAxesProblem<X>& given, double scale) {
   using V = ValueTypes<X>;
   if (given.rows == 0 || given.columns == 0) return launch_both_axes_empty(exec, given);
+  if constexpr (!is_synchronous<Exec> && !graphs_own_memory<Exec>)
+    if (is_capturing(exec)) return launch_one_axis_after_the_other(exec, given, scale);
   BothAxesProblem<X> problem = given;
   if (is_mirrored(given)) problem.transpose();
   if constexpr (is_host_space<Exec>)
