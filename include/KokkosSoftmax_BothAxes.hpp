@@ -54,12 +54,14 @@ inline constexpr bool are_results_of_both_axes = [] {
 ///
 ///     row_lse_i = log(sum_j exp(v_ij)),   column_lse_j = log(sum_i exp(v_ij))
 ///
-/// x is read once. Two calls of logsumexp read it twice. Special values are those of logsumexp; a
-/// row or column without entries has -inf. The same call gives the same bits each time.
+/// On GPUs, x is read once; docs/both_axes.md names the exceptions. On hosts, x is read twice, as
+/// by two calls of logsumexp. Special values are those of logsumexp. A row or column without
+/// entries has -inf. The same call gives the same bits each time.
 ///
-/// The call only enqueues work on exec. It does not fence and uses no other instance. It needs some
-/// memory, at most a fiftieth of that of x, which it allocates the first time on a stream and then
-/// keeps; a call that is captured into a graph has memory that belongs to the graph.
+/// The call only enqueues work on exec. It does not fence and uses no other instance. On GPUs it
+/// needs memory, which docs/both_axes.md describes. The memory is allocated if a call needs more
+/// than earlier ones on the stream, and kept for the next calls. A call that is captured into a
+/// graph has memory that belongs to the graph.
 ///
 /// \tparam Exec       any execution space that Kokkos has enabled
 /// \tparam X          a Kokkos::View

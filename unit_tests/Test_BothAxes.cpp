@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// logsumexp_both_axes: right for every layout, extent and scale, for special and huge entries and
-// for slow ramps, with the same bits each time, on the caller's instance alone, and with its
-// errors.
+// Log-sum-exps along both axes of a matrix: right for all layouts, strides, shapes and values, with
+// the same bits each time, on the caller's instance alone, and with its errors. On hosts, the
+// kernels for GPUs are run, too.
 
 #include <cmath>
-#include <launch/BothAxesLaunch.hpp>
 #include <limits>
-#include <support/Check.hpp>
+#include <support/BothAxes.hpp>
 #include <support/Instances.hpp>
 #include <support/Recorder.hpp>
 #include <support/Throws.hpp>
@@ -19,126 +18,62 @@ using Right = Kokkos::LayoutRight;
 using Left = Kokkos::LayoutLeft;
 using Strided = Kokkos::LayoutStride;
 
-template <class T>
-Rows<T> transposed(const Rows<T>& x) {
-  Rows<T> result{.count = x.columns, .columns = x.count, .values = std::vector<T>(x.values.size())};
-  for (std::size_t i = 0; i < x.count; ++i)
-    for (std::size_t j = 0; j < x.columns; ++j)
-      result.values[j * x.count + i] = x.values[i * x.columns + j];
-  return result;
-}
-
-/// A matrix and its results.
-template <class X, class Exec>
-struct BothAxesCall {
-  using T = typename KokkosSoftmax::Impl::ValueTypes<X>::Compute;
-
-  Field<X, Exec> x;
-  Field<T, Exec> row_lse, column_lse;
-
-  template <class LX, class LRows>
-  static BothAxesCall make(const Rows<T>& rows, std::size_t offset) {
-    BothAxesCall call{Field<X, Exec>(place<LX>({rows.count, rows.columns}, offset)),
-                      Field<T, Exec>(place<LRows>({rows.count}, offset)),
-                      Field<T, Exec>(place<LRows>({rows.columns}, offset))};
-    call.x.assign(rows.values);
-    return call;
-  }
-  template <class LX, class LRows>
-  void run(const Exec& exec, double scale) const {
-    logsumexp_both_axes(exec, x.template view<LX, 2, const X>(), row_lse.template view<LRows, 1>(),
-                        column_lse.template view<LRows, 1>(), scale);
-  }
-  /// The same with the kernels for GPUs, with `width` columns per chunk.
-  template <class LX, class LRows, int width>
-  void run_panels(const Exec& exec, double scale) const {
-    using namespace KokkosSoftmax::Impl;
-    using OneLane = Shape<1, 1, 8 / width, width, AccessMode::guarded_vectors, 2, 2>;
-    launch_both_axes_as<Exec, ValueTypes<X>, OneLane>(
-        exec,
-        checked_both_axes(input_array<X>(x.template view<LX, 2, const X>()),
-                          strided_array(row_lse.template view<LRows, 1>()),
-                          strided_array(column_lse.template view<LRows, 1>()), scale),
-        scale);
-  }
-};
-
 template <class C>
 class BothAxes : public ::testing::Test {
  protected:
   using T = typename C::value;
   using X = typename C::x_value;
   using Exec = typename C::exec;
-  using Call = BothAxesCall<X, Exec>;
+  using Sample = BothAxesSample<T>;
 
-  /// A matrix, and what the results are for a scale. The reference takes longer than the calls.
-  struct Sample {
-    Rows<T> rows, columns;
-    double scale;
-    Expected of_rows, of_columns;
-
-    Sample(const Rows<T>& rows_, double scale_)
-        : rows(rows_),
-          columns(transposed(rows_)),
-          scale(scale_),
-          of_rows(reference(rows, scale)),
-          of_columns(reference(columns, scale)) {}
-  };
-
-  /// Makes the call twice by run(call), and checks the results and all memory beside them.
-  template <class LX, class LRows, class Run>
+  /// Makes a call twice by run(call), and checks it.
+  template <class Call, class Run>
   static ::testing::AssertionResult check_run(const Sample& sample, std::size_t offset,
                                               const Run& run) {
-    const auto call = Call::template make<LX, LRows>(sample.rows, offset);
-    run(call);
-    const auto of_rows = call.row_lse.read(), of_columns = call.column_lse.read();
-    auto result = is_accurate(Function::logsumexp, sample.rows, sample.of_rows, of_rows);
-    if (!result) result << "\n  along the rows";
-    if (result) {
-      result = is_accurate(Function::logsumexp, sample.columns, sample.of_columns, of_columns);
-      if (!result) result << "\n  along the columns";
-    }
-    result = both(result, call.row_lse.gaps_are_unchanged() && call.column_lse.gaps_are_unchanged(),
-                  "something beside the results was written");
-    result = both(result, call.x.is_unchanged(), "x was written");
-    run(call);
-    result = both(result, same_bits(call.row_lse.read(), of_rows), "other bits along the rows");
-    result =
-        both(result, same_bits(call.column_lse.read(), of_columns), "other bits along the columns");
+    const Exec exec;
+    const Call call(sample.rows, offset);
+    run(exec, call);
+    exec.fence();
+    auto result = call.is_right(sample);
+    const auto first = call.results();
+    run(exec, call);
+    exec.fence();
+    result = both(result, same_bits(call.results(), first), "the second call has other bits");
     if (!result)
       result << "\n  in " << sample.rows.count << " rows of " << sample.rows.columns
              << " columns, scale " << sample.scale << ", offset " << offset;
     return result;
   }
 
-  template <class LX, class LRows>
-  static ::testing::AssertionResult check(const Sample& sample, std::size_t offset = 0) {
-    return check_run<LX, LRows>(sample, offset, [&](const Call& call) {
-      const Exec exec;
-      call.template run<LX, LRows>(exec, sample.scale);
-      exec.fence();
-    });
+  /// A matrix of layout L and results of layout LR.
+  template <class L, class LR>
+  static ::testing::AssertionResult check(const Sample& sample, std::size_t offset) {
+    using Call = BothAxesCall<Exec, X, L, LR>;
+    return check_run<Call>(
+        sample, offset, [&](const Exec& exec, const Call& call) { call.run(exec, sample.scale); });
   }
 
-  /// The same with the kernels for GPUs on a host, which run there with one lane.
-  template <class LX, int width>
+  /// The same on hosts with the kernels for GPUs, for chunks of `width` columns.
+  template <class L, class LR, int width>
   static ::testing::AssertionResult check_panels(const Sample& sample) {
-    return check_run<LX, Right>(sample, 0, [&](const Call& call) {
-      call.template run_panels<LX, Right, width>(Exec{}, sample.scale);
+    using Call = BothAxesCall<Exec, X, L, LR>;
+    return check_run<Call>(sample, 0, [&](const Exec& exec, const Call& call) {
+      call.template run_panels<width>(exec, sample.scale);
     });
   }
   static ::testing::AssertionResult check_panels_on_hosts([[maybe_unused]] const Sample& sample) {
     auto result = ::testing::AssertionSuccess();
     if constexpr (is_host_space<Exec>) {
-      result = check_panels<Left, 1>(sample);
+      result = check_panels<Left, Right, 1>(sample);
+      if (result) result = check_panels<Strided, Strided, 1>(sample);
       constexpr int width = KokkosSoftmax::Impl::widest<X>;
-      if (result && sample.rows.columns % width == 0) result = check_panels<Right, width>(sample);
+      if (result && sample.rows.columns % width == 0)
+        result = check_panels<Right, Right, width>(sample);
     }
     return result;
   }
 
-  /// All layouts.
-  static ::testing::AssertionResult check_matrix(const Rows<T>& rows, double scale = 1.0) {
+  static ::testing::AssertionResult check_matrix(const Rows<T>& rows, double scale = 1) {
     const Sample sample(rows, scale);
     for (const std::size_t offset : {0, 1}) {
       auto result = check<Right, Right>(sample, offset);
@@ -148,6 +83,20 @@ class BothAxes : public ::testing::Test {
     }
     return check_panels_on_hosts(sample);
   }
+
+  /// A matrix whose entry in row r and column c is value(r, c), rounded to X.
+  template <class Value>
+  static Rows<T> matrix(std::size_t rows, std::size_t columns, const Value& value) {
+    Rows<T> x{.count = rows, .columns = columns, .values = {}};
+    for (std::size_t r = 0; r < rows; ++r)
+      for (std::size_t c = 0; c < columns; ++c)
+        x.values.push_back(
+            static_cast<T>(static_cast<X>(value(static_cast<double>(r), static_cast<double>(c)))));
+    return x;
+  }
+
+  static constexpr T inf = std::numeric_limits<T>::infinity();
+  static constexpr T nan = std::numeric_limits<T>::quiet_NaN();
 };
 TYPED_TEST_SUITE(BothAxes, SameTypeConfigs, ConfigName);
 
@@ -157,26 +106,26 @@ struct Size2 {
 
 TYPED_TEST(BothAxes, Extents) {
   using X = typename TypeParam::x_value;
-  for (const std::size_t rows : {1, 2, 3, 31, 32, 33, 129})
-    for (const std::size_t columns : {1, 2, 7, 16, 130, 256, 264, 1025})
+  for (const std::size_t rows : {1, 3, 7, 8, 9, 33, 129})
+    for (const std::size_t columns : {1, 2, 7, 16, 127, 128, 257, 264, 1025})
       EXPECT_TRUE(TestFixture::check_matrix(normal_rows<X>(rows, columns)));
 }
 
-// Columns in several parts, and more panels than a team has threads.
+// Columns in several parts, more panels than a team has threads, and rows and columns whose states
+// are merged by one lane, by a lane of each thread, and by all lanes of a team.
 TYPED_TEST(BothAxes, LargeMatrices) {
   using X = typename TypeParam::x_value;
   for (const auto& [rows, columns] :
-       {Size2{3, 200001}, Size2{70, 20008}, Size2{1000, 1500}, Size2{20011, 24}})
+       {Size2{3, 200001}, Size2{70, 20008}, Size2{1000, 1500}, Size2{20011, 24}, Size2{2050, 300},
+        Size2{1024, 512}, Size2{309, 1000}, Size2{9, 160000}, Size2{6000, 130}})
     EXPECT_TRUE(TestFixture::check_matrix(normal_rows<X>(rows, columns)));
 }
 
 TYPED_TEST(BothAxes, Scale) {
   using X = typename TypeParam::x_value;
-  using T = typename TypeParam::value;
-  constexpr T inf = std::numeric_limits<T>::infinity();
   auto rows = normal_rows<X>(67, 300);
-  rows.values[400] = -inf;
-  rows.values[1000] = inf;
+  rows.values[400] = -TestFixture::inf;
+  rows.values[1000] = TestFixture::inf;
   for (const double scale : {-0.75, 2.5, 1e-3, 0.0, -0.0})
     EXPECT_TRUE(TestFixture::check_matrix(rows, scale)) << scale;
 }
@@ -190,11 +139,48 @@ TYPED_TEST(BothAxes, HostileRowsAndColumns) {
   }
 }
 
+// NaN and infinities in some rows and columns, alone and together; rows and columns of -inf.
+TYPED_TEST(BothAxes, SpecialValues) {
+  using X = typename TypeParam::x_value;
+  constexpr auto inf = TestFixture::inf, nan = TestFixture::nan;
+  for (const auto& [rows, columns] : {Size2{20, 30}, Size2{70, 520}}) {
+    auto x = normal_rows<X>(rows, columns);
+    const auto at = [&, width = columns ](std::size_t r, std::size_t c) -> auto& {
+      return x.values[r * width + c];
+    };
+    for (std::size_t c = 0; c < columns; ++c) at(7, c) = -inf;
+    for (std::size_t r = 0; r < rows; ++r) at(r, 9) = at(r, columns - 1) = -inf;
+    EXPECT_TRUE(TestFixture::check_matrix(x));
+    at(3, 5) = nan;
+    at(4, columns - 2) = inf;
+    at(rows - 1, 5) = inf;
+    for (const double scale : {1.0, -2.0, 0.0})
+      EXPECT_TRUE(TestFixture::check_matrix(x, scale)) << scale;
+  }
+}
+
+// Numbers that callers put in place of -inf: at a third of the entries, and in a whole row and a
+// whole column. Then special values beside them.
+TYPED_TEST(BothAxes, LowEntries) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  const T low = static_cast<T>(static_cast<X>(sizeof(X) == 2 ? -30000.0f : -1e30f));
+  auto x = normal_rows<X>(150, 600);
+  const auto at = [&](std::size_t r, std::size_t c) -> T& { return x.values[r * 600 + c]; };
+  for (std::size_t i = 0; i < x.values.size(); i += 3) x.values[i] = low;
+  for (std::size_t r = 0; r < 150; ++r) at(r, 17) = low;
+  for (std::size_t c = 0; c < 600; ++c) at(60, c) = low;
+  EXPECT_TRUE(TestFixture::check_matrix(x));
+  at(70, 300) = TestFixture::nan;
+  at(80, 400) = TestFixture::inf;
+  at(90, 17) = -low;
+  EXPECT_TRUE(TestFixture::check_matrix(x));
+}
+
 // Rows and columns whose levels are so different that no reference serves all of them.
 TYPED_TEST(BothAxes, Levels) {
   using X = typename TypeParam::x_value;
   using T = typename TypeParam::value;
-  constexpr T inf = std::numeric_limits<T>::infinity();
   for (const T step : {T(7), T(90), T(350), T(-500)})
     for (const bool along_rows : {false, true}) {
       auto rows = normal_rows<X>(77, 280);
@@ -202,8 +188,8 @@ TYPED_TEST(BothAxes, Levels) {
         const std::size_t level = along_rows ? i / rows.columns : i % rows.columns;
         T& value = rows.values[i];
         value = static_cast<T>(static_cast<X>(value + step * static_cast<T>(level % 64)));
-        if (i % 5 == 0) value = -inf;
-        if (i / rows.columns == 40 || i % rows.columns == 200) value = -inf;
+        if (i % 5 == 0) value = -TestFixture::inf;
+        if (i / rows.columns == 40 || i % rows.columns == 200) value = -TestFixture::inf;
       }
       EXPECT_TRUE(TestFixture::check_matrix(rows)) << step;
     }
@@ -211,65 +197,52 @@ TYPED_TEST(BothAxes, Levels) {
 
 // Rows and columns that differ by more than the exponential of their type can span.
 TYPED_TEST(BothAxes, FarApart) {
-  using T = typename TypeParam::value;
-  using X = typename TypeParam::x_value;
   for (const double step : {3.0, 40.0, 700.0})
-    for (const int direction : {0, 1, 2}) {
-      Rows<T> x{.count = 300, .columns = 520, .values = {}};
-      for (std::size_t r = 0; r < x.count; ++r)
-        for (std::size_t c = 0; c < x.columns; ++c) {
-          const double distance =
-              direction == 0   ? static_cast<double>(r)
-              : direction == 1 ? static_cast<double>(c)
-                               : std::abs(static_cast<double>(r) - 0.5 * static_cast<double>(c));
-          const double noise = static_cast<double>((r * 7 + c * 3) % 11) / 11;
-          x.values.push_back(static_cast<T>(static_cast<X>(noise - step * distance)));
-        }
-      EXPECT_TRUE(TestFixture::check_matrix(x)) << step << ", " << direction;
-    }
+    for (const int direction : {0, 1, 2})
+      EXPECT_TRUE(TestFixture::check_matrix(TestFixture::matrix(
+          300, 520,
+          [&](double r, double c) {
+            const double distance = direction == 0 ? r : direction == 1 ? c : std::abs(r - 0.5 * c);
+            return std::fmod(7 * r + 3 * c, 11) / 11 - step * distance;
+          })))
+          << step << ", " << direction;
 }
 
-// Numbers that callers put in place of -inf, and special values at a few entries.
-TYPED_TEST(BothAxes, LowAndSpecialEntries) {
-  using X = typename TypeParam::x_value;
-  using T = typename TypeParam::value;
-  constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
-  const T low = sizeof(X) == 2 ? T(-30000) : T(-1e30);
-  auto rows = normal_rows<X>(150, 600);
-  for (std::size_t i = 0; i < rows.values.size(); i += 3)
-    rows.values[i] = static_cast<T>(static_cast<X>(low));
-  for (std::size_t i = 0; i < 150; ++i) rows.values[i * 600 + 17] = static_cast<T>(X(low));
-  for (std::size_t j = 0; j < 600; ++j) rows.values[60 * 600 + j] = static_cast<T>(X(low));
-  EXPECT_TRUE(TestFixture::check_matrix(rows));
-  rows.values[70 * 600 + 300] = nan;
-  rows.values[80 * 600 + 400] = inf;
-  rows.values[90 * 600 + 17] = static_cast<T>(X(-low));
-  EXPECT_TRUE(TestFixture::check_matrix(rows));
+// Sums of many terms, and maxima that rise or fall from row to row: a sum that is multiplied by a
+// rounded factor at each step would lose digits.
+TYPED_TEST(BothAxes, Ramps) {
+  for (const double rise : {1e-3, 0.01, 1.0})
+    EXPECT_TRUE(TestFixture::check_matrix(TestFixture::matrix(6000, 300, [&](double r, double c) {
+      return rise * r - 0.01 * c;
+    }))) << rise;
 }
 
-// A sum that is multiplied at each step would lose digits.
-TYPED_TEST(BothAxes, SlowRamps) {
+TYPED_TEST(BothAxes, LongRamps) {
   using X = typename TypeParam::x_value;
   const auto rows = ramp_rows<X>(30011);
   EXPECT_TRUE(TestFixture::check_matrix(rows));
   EXPECT_TRUE(TestFixture::check_matrix(transposed(rows)));
 }
 
-TYPED_TEST(BothAxes, NoRowsAndNoColumns) {
-  using X = typename TypeParam::x_value;
+TYPED_TEST(BothAxes, WithoutEntries) {
   using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
   using Exec = typename TypeParam::exec;
-  const Kokkos::View<X**, Exec> no_columns("x", 2, 0), no_rows("x", 0, 2), nothing("x", 0, 0);
-  const Kokkos::View<T*, Exec> two("two", 2), other_two("two", 2), none("none", 0);
+  const Kokkos::View<T*, Exec> none("none", 0);
   const Exec exec;
-  logsumexp_both_axes(exec, no_columns, two, none);
-  logsumexp_both_axes(exec, no_rows, none, other_two);
-  logsumexp_both_axes(exec, nothing, none, none);
-  exec.fence();
-  for (const auto& view : {two, other_two}) {
-    const auto on_host = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), view);
-    for (int i = 0; i < 2; ++i) EXPECT_EQ(on_host(i), -std::numeric_limits<T>::infinity());
-  }
+  logsumexp_both_axes(exec, Kokkos::View<X**, Right, Exec>("x", 0, 0), none, none);
+  for (const std::size_t count : {5, 1000})
+    for (const bool has_rows : {true, false}) {
+      Field<T, Exec> lse(place<Right>({count}));
+      const auto view = lse.template view<Right, 1>();
+      if (has_rows)
+        logsumexp_both_axes(exec, Kokkos::View<X**, Right, Exec>("x", count, 0), view, none);
+      else
+        logsumexp_both_axes(exec, Kokkos::View<X**, Right, Exec>("x", 0, count), none, view);
+      exec.fence();
+      EXPECT_EQ(lse.read(), std::vector<T>(count, -TestFixture::inf));
+      EXPECT_TRUE(lse.gaps_are_unchanged());
+    }
 }
 
 TYPED_TEST(BothAxes, CallWithoutAnInstance) {
@@ -325,41 +298,39 @@ TYPED_TEST(BothAxes, Errors) {
   exec.fence();
 }
 
+/// Checks that a call is two kernels with this label on the instance, and nothing else.
+void expect_two_kernels(const Events& events, std::uint32_t device, const std::string& label) {
+  EXPECT_EQ(events.kernels.size(), 2u);
+  for (const auto& kernel : events.kernels) {
+    EXPECT_EQ(kernel.device, device) << kernel.label;
+    EXPECT_EQ(kernel.label.rfind("KokkosSoftmax::" + label + "[", 0), 0u) << kernel.label;
+  }
+  EXPECT_EQ(events.fences, std::vector<std::string>{});
+  EXPECT_EQ(events.allocations, std::vector<std::string>{});
+  EXPECT_EQ(events.copies, std::vector<std::string>{});
+}
+
+// After the first call. Matrices of few rows or columns are left to logsumexp.
 TYPED_TEST(BothAxes, OnTheCallersInstanceAlone) {
   using X = typename TypeParam::x_value;
   using Exec = typename TypeParam::exec;
-  using Call = BothAxesCall<X, Exec>;
-  for (const Extents& extents : {Extents{100, 300}, Extents{1, 5000}, Extents{3000, 1}}) {
-    const auto call = Call::template make<Right, Right>(normal_rows<X>(extents[0], extents[1]), 0);
+  for (const Size2& size : {Size2{100, 300}, Size2{1, 5000}, Size2{3000, 1}}) {
+    const BothAxesCall<Exec, X> call(normal_rows<X>(size.rows, size.columns));
+    const bool is_small = size.rows < 8 || size.columns < 8;
     for (const Exec& exec : other_instances(Exec{})) {
-      call.template run<Right, Right>(exec, 1.0);
+      const std::uint32_t device = Kokkos::Tools::Experimental::device_id(exec);
+      call.run(exec);
       exec.fence();
-      const Events events = record([&] { call.template run<Right, Right>(exec, 1.0); });
+      const Events events = record([&] { call.run(exec); });
       exec.fence();
-      EXPECT_EQ(events.kernels.size(), 2u);
-      for (const auto& kernel : events.kernels) {
-        EXPECT_EQ(kernel.device, Kokkos::Tools::Experimental::device_id(exec)) << kernel.label;
-        EXPECT_EQ(kernel.label.rfind("KokkosSoftmax::logsumexp_both_axes[", 0), 0u) << kernel.label;
+      expect_two_kernels(events, device,
+                         is_host_space<Exec> || is_small ? "logsumexp" : "logsumexp_both_axes");
+      if constexpr (is_host_space<Exec>) {
+        call.template run_panels<1>(exec);
+        expect_two_kernels(record([&] { call.template run_panels<1>(exec); }), device,
+                           "logsumexp_both_axes");
       }
-      EXPECT_EQ(events.fences, std::vector<std::string>{});
-      EXPECT_EQ(events.allocations, std::vector<std::string>{});
-      EXPECT_EQ(events.copies, std::vector<std::string>{});
     }
-  }
-}
-
-// The parts of a matrix depend on its extents alone.
-TYPED_TEST(BothAxes, SameBitsWithAnyNumberOfThreads) {
-  using X = typename TypeParam::x_value;
-  using Exec = typename TypeParam::exec;
-  if constexpr (is_host_space<Exec>) {
-    const auto rows = normal_rows<X>(700, 3000);
-    const auto call = BothAxesCall<X, Exec>::template make<Right, Right>(rows, 0);
-    call.template run<Right, Right>(Exec{}, 1.0);
-    const auto of_rows = call.row_lse.read(), of_columns = call.column_lse.read();
-    call.template run<Right, Right>(instance_of_many_threads<Exec>(), 1.0);
-    EXPECT_TRUE(same_bits(call.row_lse.read(), of_rows));
-    EXPECT_TRUE(same_bits(call.column_lse.read(), of_columns));
   }
 }
 

@@ -10,6 +10,7 @@
 #include <support/Algorithms.hpp>
 #include <support/Inputs.hpp>
 #include <support/Instances.hpp>
+#include <support/OnDevice.hpp>
 #include <support/Recorder.hpp>
 #include <support/Throws.hpp>
 
@@ -69,16 +70,6 @@ Inputs<B> random_inputs(const Given& given, Broadcast broadcast, std::size_t cou
   if (given.causal)
     inputs.offset = static_cast<std::int64_t>(columns / 2) - static_cast<std::int64_t>(count / 2);
   return inputs;
-}
-
-template <class Exec, class T>
-Kokkos::View<T*, Exec> on_device(const std::vector<T>& values) {
-  const Kokkos::View<T*, Exec> view(Kokkos::view_alloc("values", Kokkos::WithoutInitializing),
-                                    values.size());
-  const Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(
-      values.data(), values.size());
-  Kokkos::deep_copy(view, host);
-  return view;
 }
 
 template <class Exec, class X, class Y, class... G>

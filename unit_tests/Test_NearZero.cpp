@@ -9,6 +9,7 @@
 #include <support/Algorithms.hpp>
 #include <support/Inputs.hpp>
 #include <support/Instances.hpp>
+#include <support/OnDevice.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -25,17 +26,23 @@ class NearZero : public ::testing::Test {
   static void expect_right(std::size_t columns, double scale = 1.0) {
     const auto rows = near_zero_rows<T>(columns, scale == 0 ? 1 : 1 / scale);
     const auto expected = reference(rows, scale);
-    for (const int axis : {0, 1}) {
-      for (const Algorithm algorithm : all_algorithms) {
-        const Options options{.axis = axis, .scale = scale, .algorithm = algorithm};
-        serves<C>({.function = Function::logsumexp, .options = options}, rows, expected);
-      }
+    expect_served_rightly(rows, expected, scale);
+    for (const int axis : {0, 1})
       for (const bool reproducible : {false, true}) {
         const Options options{.axis = axis, .scale = scale, .reproducible = reproducible};
         EXPECT_TRUE(
             check_matrix<C>({.function = Function::logsumexp, .options = options}, rows, expected));
       }
-    }
+  }
+
+  /// Checks every algorithm that serves these rows, along both axes.
+  static void expect_served_rightly(const Rows<T>& rows, const Expected& expected,
+                                    double scale = 1.0) {
+    for (const Algorithm algorithm : all_algorithms)
+      for (const int axis : {0, 1}) {
+        const Options options{.axis = axis, .scale = scale, .algorithm = algorithm};
+        serves<C>({.function = Function::logsumexp, .options = options}, rows, expected);
+      }
   }
 };
 TYPED_TEST_SUITE(NearZero, LayoutConfigs, ConfigName);
@@ -67,12 +74,7 @@ TYPED_TEST(NearZero, FewRows) {
       rows.values.resize(count * columns);
       rows.names.resize(count);
       rows.count = count;
-      const auto expected = reference(rows);
-      for (const Algorithm algorithm : all_algorithms)
-        for (const int axis : {0, 1})
-          serves<TypeParam>(
-              {.function = Function::logsumexp, .options = {.axis = axis, .algorithm = algorithm}},
-              rows, expected);
+      TestFixture::expect_served_rightly(rows, reference(rows));
     }
 }
 
@@ -104,12 +106,7 @@ TYPED_TEST(NearZero, AmongOrdinaryRows) {
     for (std::size_t k = 0; k < special.count; ++k)
       std::copy_n(special.values.begin() + k * columns, columns,
                   rows.values.begin() + (31 * k + 7) * columns);
-    const auto expected = reference(rows);
-    for (const Algorithm algorithm : all_algorithms)
-      for (const int axis : {0, 1})
-        serves<TypeParam>(
-            {.function = Function::logsumexp, .options = {.axis = axis, .algorithm = algorithm}},
-            rows, expected);
+    TestFixture::expect_served_rightly(rows, reference(rows));
   }
 }
 
@@ -149,17 +146,6 @@ TYPED_TEST(NearZero, Reproducible) {
   }
 }
 
-template <class Exec, class T>
-auto mask_view(const std::vector<T>& numbers, const Extents& extents) {
-  const std::vector<unsigned char> values(numbers.begin(), numbers.end());
-  const Kokkos::View<unsigned char**, Kokkos::LayoutRight, Exec> mask("mask", extents[0],
-                                                                      extents[1]);
-  const Kokkos::View<const unsigned char**, Kokkos::LayoutRight, Kokkos::HostSpace> host(
-      values.data(), extents[0], extents[1]);
-  Kokkos::deep_copy(mask, host);
-  return mask;
-}
-
 // Calls with operands: v is the sum of x and a bias, where x isn't near 0.
 TYPED_TEST(NearZero, Operands) {
   using T = typename TypeParam::value;
@@ -187,7 +173,11 @@ TYPED_TEST(NearZero, Operands) {
             lse(place<L>({v.count}, 0));
         x_field.assign(rows_to_tensor(x.values, extents, axis));
         bias.assign(rows_to_tensor(inputs.bias, extents, axis));
-        const auto mask = mask_view<Exec>(rows_to_tensor(mask_numbers, extents, axis), extents);
+        const auto mask_tensor = rows_to_tensor(mask_numbers, extents, axis);
+        const auto mask_memory =
+            on_device<Exec>(std::vector<unsigned char>(mask_tensor.begin(), mask_tensor.end()));
+        const Kokkos::View<const unsigned char**, Kokkos::LayoutRight, Exec> mask(
+            mask_memory.data(), extents[0], extents[1]);
         is_served(algorithm, [&] {
           const Exec exec;
           logsumexp(

@@ -10,6 +10,7 @@
 #include <support/Algorithms.hpp>
 #include <support/Inputs.hpp>
 #include <support/Instances.hpp>
+#include <support/OnDevice.hpp>
 #include <support/Throws.hpp>
 
 namespace KokkosSoftmax::Test {
@@ -191,16 +192,6 @@ TYPED_TEST(Weights, RampsAndLargeValues) {
   }
 }
 
-template <class Exec, class T>
-Kokkos::View<T*, Exec> vector_on_device(const std::vector<T>& values) {
-  const Kokkos::View<T*, Exec> view(Kokkos::view_alloc("values", Kokkos::WithoutInitializing),
-                                    values.size());
-  const Kokkos::View<const T*, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>> host(
-      values.data(), values.size());
-  Kokkos::deep_copy(view, host);
-  return view;
-}
-
 // Weights of one row for all rows, with biases, a mask and lengths: the step of MBAR and Sinkhorn.
 // Weights of masked entries don't count, whatever they are.
 TYPED_TEST(Weights, WithOtherOperands) {
@@ -236,11 +227,11 @@ TYPED_TEST(Weights, WithOtherOperands) {
       x_field.assign(x.values);
       const auto x_view = x_field.template view<Right, 2, const X>();
       const auto lse_view = lse.template view<Right, 1>();
-      const Operands operands{.bias = vector_on_device<Exec>(bias),
-                              .mask = vector_on_device<Exec>(mask),
-                              .lengths = vector_on_device<Exec>(inputs.lengths),
-                              .row_bias = vector_on_device<Exec>(row_bias),
-                              .weights = vector_on_device<Exec>(weights),
+      const Operands operands{.bias = on_device<Exec>(bias),
+                              .mask = on_device<Exec>(mask),
+                              .lengths = on_device<Exec>(inputs.lengths),
+                              .row_bias = on_device<Exec>(row_bias),
+                              .weights = on_device<Exec>(weights),
                               .sign = Kokkos::View<Y*, Exec>("sign", count),
                               .scale_biases = scale_biases};
       logsumexp(Exec{}, x_view, lse_view, options, operands);

@@ -27,39 +27,27 @@ struct Choice {
 // The functions are instantiated in src/ for each execution space that Kokkos has enabled and for
 // all ValueTypes. They require rows > 0. They require columns > 0, except for logsumexp.
 
+// Problem is RowProblem, GeneralRowProblem, or WeightedRowProblem (only for logsumexp). The
+// variants of a Choice are those of the source of the problem: PlainSource, GeneralSource or
+// WeightedSource.
+
 /// Chooses a schedule. Also allocates what the launches of the schedule need on exec, so that the
 /// launches themselves allocate nothing.
-template <Operation operation, class Exec, class Tx, class Ty>
-Choice choose(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options);
+template <Operation operation, class Exec, template <class, class> class Problem, class Tx,
+          class Ty>
+Choice choose(const Exec& exec, const Problem<Tx, Ty>& problem, const Options& options);
 
 /// Launches the chosen schedule. The problem must be that of choose(), except that x and y can have
 /// other addresses of the same alignment.
-template <Operation operation, class Exec, class Tx, class Ty>
-void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options,
+template <Operation operation, class Exec, template <class, class> class Problem, class Tx,
+          class Ty>
+void launch(const Exec& exec, const Problem<Tx, Ty>& problem, const Options& options,
             const Choice& choice);
 
 /// Chooses a schedule and launches it.
-template <Operation operation, class Exec, class Tx, class Ty>
-void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options);
-
-/// The same for a problem that reads more than x. The Choice is one of other variants: those of
-/// GeneralSource.
-template <Operation operation, class Exec, class Tx, class Ty>
-Choice choose(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options);
-template <Operation operation, class Exec, class Tx, class Ty>
-void launch(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options,
-            const Choice& choice);
-template <Operation operation, class Exec, class Tx, class Ty>
-void launch(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options);
-
-/// The same for logsumexp with weights, whose variants are those of WeightedSource.
-template <Operation operation, class Exec, class Tx, class Ty>
-Choice choose(const Exec& exec, const WeightedRowProblem<Tx, Ty>& problem, const Options& options);
-template <Operation operation, class Exec, class Tx, class Ty>
-void launch(const Exec& exec, const WeightedRowProblem<Tx, Ty>& problem, const Options& options,
-            const Choice& choice);
-template <Operation operation, class Exec, class Tx, class Ty>
-void launch(const Exec& exec, const WeightedRowProblem<Tx, Ty>& problem, const Options& options);
+template <Operation operation, class Exec, template <class, class> class Problem, class Tx,
+          class Ty>
+void launch(const Exec& exec, const Problem<Tx, Ty>& problem, const Options& options);
 
 /// The same for the backward passes.
 template <BackwardOperation operation, class Exec, class T>

@@ -1,166 +1,103 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Times logsumexp_both_axes beside two calls of logsumexp, a kernel that only reads the matrix, and
-// deep_copy. README.md describes the output.
+// Times logsumexp_both_axes beside logsumexp along each axis. README.md describes the output.
 
 #include <KokkosSoftmax.hpp>
+#include <KokkosSoftmaxSweep_Timing.hpp>
 #include <Kokkos_Core.hpp>
 #include <Kokkos_Random.hpp>
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <functional>
-#include <string>
 #include <string_view>
 #include <vector>
 
 namespace KokkosSoftmaxBothAxes {
 
 using Exec = Kokkos::DefaultExecutionSpace;
-constexpr bool on_host = std::is_same_v<Exec::memory_space, Kokkos::HostSpace>;
-
-template <class T, class Layout>
-struct Arrays {
-  Kokkos::View<T**, Layout, Exec> x;
-  Kokkos::View<T*, Exec> row_lse, column_lse, expected_rows, expected_columns;
-
-  Arrays(std::int64_t rows, std::int64_t columns)
-      : x(Kokkos::view_alloc("x", Kokkos::WithoutInitializing), rows, columns),
-        row_lse("row_lse", rows),
-        column_lse("column_lse", columns),
-        expected_rows("expected_rows", rows),
-        expected_columns("expected_columns", columns) {}
-};
-
-/// 16 bytes, which a thread reads at one time.
-struct alignas(16) Words {
-  std::uint64_t word[2];
-};
-
-/// Reads all of the matrix, as fast as a kernel can. The result depends on all bits.
 template <class T>
-void read_all(const Exec& exec, const T* x, std::int64_t entries,
-              const Kokkos::View<std::uint64_t, Exec>& result) {
-  constexpr int at_one_time = 4;
-  const auto chunks = static_cast<std::int64_t>(entries * sizeof(T) / sizeof(Words));
-  const std::int64_t threads =
-      on_host ? exec.concurrency()
-              : std::min<std::int64_t>(chunks, std::int64_t{2} * exec.concurrency());
-  const auto* const words = reinterpret_cast<const Words*>(x);
-  Kokkos::parallel_for(
-      "KokkosSoftmaxBothAxes::read_all", Kokkos::RangePolicy<Exec>(exec, 0, threads),
-      KOKKOS_LAMBDA(std::int64_t thread) {
-        // Threads of a GPU read neighbouring chunks, and those of a host have blocks.
-        const std::int64_t block = (chunks + threads - 1) / threads;
-        std::int64_t i = on_host ? thread * block : thread;
-        const std::int64_t step = on_host ? 1 : threads;
-        const std::int64_t end = on_host && i + block < chunks ? i + block : chunks;
-        std::uint64_t bits = 0;
-        for (; i + (at_one_time - 1) * step < end; i += at_one_time * step) {
-          Words read[at_one_time];
-          for (int k = 0; k < at_one_time; ++k) read[k] = words[i + k * step];
-          for (int k = 0; k < at_one_time; ++k) bits |= read[k].word[0] ^ read[k].word[1];
-        }
-        for (; i < end; i += step) bits |= words[i].word[0] ^ words[i].word[1];
-        if (bits == 1) result() = bits;
-      });
-}
+using Vector = Kokkos::View<T*, Exec>;
 
-/// The largest difference of two vectors, relative to numbers above 1.
-template <class V>
-double difference(const Exec& exec, const V& a, const V& b) {
+/// The largest difference of the elements, relative to that of numbers of at least 1.
+template <class T>
+double difference(const Exec& exec, const Vector<T>& a, const Vector<T>& b) {
   double largest = 0;
   Kokkos::parallel_reduce(
       "KokkosSoftmaxBothAxes::difference", Kokkos::RangePolicy<Exec>(exec, 0, a.extent(0)),
-      KOKKOS_LAMBDA(std::int64_t i, double& max) {
-        const double scale = Kokkos::fmax(1.0, Kokkos::abs(static_cast<double>(b(i))));
-        const double d = Kokkos::abs(static_cast<double>(a(i)) - static_cast<double>(b(i))) / scale;
-        if (!(d <= max)) max = d == d ? d : 1.0;
+      KOKKOS_LAMBDA(long i, double& max) {
+        const double error = Kokkos::fabs(static_cast<double>(a(i)) - static_cast<double>(b(i))) /
+                             Kokkos::fmax(1.0, Kokkos::fabs(static_cast<double>(b(i))));
+        if (!(error <= max)) max = error;  // also NaN
       },
       Kokkos::Max<double>(largest));
   return largest;
 }
 
-struct Candidate {
-  const char* name;
-  std::function<void()> run;
-  std::vector<double> seconds = {};
-
-  double median() {
-    std::sort(seconds.begin(), seconds.end());
-    return seconds[seconds.size() / 2];
-  }
-};
-
-/// Times the candidates in turn. Returns whether the results are right.
-template <class T, class Layout>
-bool measure(const char* type, const char* layout, std::int64_t rows, std::int64_t columns) {
+/// The median of the times of some runs in turn.
+std::vector<double> median_seconds(const Exec& exec,
+                                   const std::vector<std::function<void()>>& calls) {
   constexpr int runs = 11;
-  const Exec exec;
-  const Arrays<T, Layout> a(rows, columns);
-  const Kokkos::View<T**, Layout, Exec> copy(
-      Kokkos::view_alloc("copy", Kokkos::WithoutInitializing), rows, columns);
-  const Kokkos::View<std::uint64_t, Exec> bits("bits");
-  Kokkos::fill_random(exec, a.x, Kokkos::Random_XorShift64_Pool<Exec>(5), T(-8), T(8));
-  const auto two_calls = [=] {
-    KokkosSoftmax::logsumexp(exec, a.x, a.expected_rows, {.axis = 1});
-    KokkosSoftmax::logsumexp(exec, a.x, a.expected_columns, {.axis = 0});
-  };
-  Candidate all[] = {{"read", [=] { read_all(exec, a.x.data(), rows * columns, bits); }},
-                     {"copy", [=] { Kokkos::deep_copy(exec, copy, a.x); }},
-                     {"two calls of logsumexp", two_calls},
-                     {"logsumexp_both_axes", [=] {
-                        KokkosSoftmax::logsumexp_both_axes(exec, a.x, a.row_lse, a.column_lse);
-                      }}};
-  for (const Candidate& candidate : all) candidate.run();  // untimed
-  const double error = std::max(difference(exec, a.row_lse, a.expected_rows),
-                                difference(exec, a.column_lse, a.expected_columns));
-  const bool is_right = error <= (sizeof(T) == 8 ? 2e-14 : 2e-6);
-  for (int run = 0; run < runs; ++run)
-    for (Candidate& candidate : all) {
-      exec.fence();
-      const Kokkos::Timer timer;
-      candidate.run();
-      exec.fence();
-      candidate.seconds.push_back(timer.seconds());
+  std::vector<std::vector<double>> seconds(calls.size());
+  for (int run = -1; run < runs; ++run)
+    for (std::size_t c = 0; c < calls.size(); ++c) {
+      const double one = KokkosSoftmaxSweep::seconds_of(exec, calls[c], 1);
+      if (run >= 0) seconds[c].push_back(one);
     }
-  const double read = all[0].median();
-  for (Candidate& candidate : all)
-    std::printf("%-6s %-5s %8ld x %-8ld  %-22s %9.4f ms  %6.3f of read\n", type, layout,
-                static_cast<long>(rows), static_cast<long>(columns), candidate.name,
-                1e3 * candidate.median(), candidate.median() / read);
-  if (!is_right) std::printf("wrong results (difference %.1e)\n", error);
-  return is_right;
+  std::vector<double> medians;
+  for (const auto& times : seconds) medians.push_back(KokkosSoftmaxSweep::median(times));
+  return medians;
 }
 
+/// Returns whether the results are those of logsumexp.
 template <class T>
-bool measure_layouts(const char* type, std::int64_t rows, std::int64_t columns) {
-  const bool right = measure<T, Kokkos::LayoutRight>(type, "Right", rows, columns);
-  return measure<T, Kokkos::LayoutLeft>(type, "Left", rows, columns) && right;
+bool measure(const char* type, long rows, long columns, double spread, double tolerance) {
+  const Exec exec;
+  const Kokkos::View<T**, Kokkos::LayoutRight, Exec> x(
+      Kokkos::view_alloc("x", Kokkos::WithoutInitializing), rows, columns);
+  Kokkos::fill_random(exec, x, Kokkos::Random_XorShift64_Pool<Exec>(5), T(-spread), T(spread));
+  const Vector<T> of_rows("of_rows", rows), of_columns("of_columns", columns);
+  const Vector<T> row_lse("row_lse", rows), column_lse("column_lse", columns);
+  const auto seconds = median_seconds(
+      exec, {[=] { KokkosSoftmax::logsumexp(exec, x, row_lse, {.axis = 1}); },
+             [=] { KokkosSoftmax::logsumexp(exec, x, column_lse, {.axis = 0}); },
+             [=] { KokkosSoftmax::logsumexp_both_axes(exec, x, of_rows, of_columns); }});
+  const double error =
+      std::max(difference(exec, of_rows, row_lse), difference(exec, of_columns, column_lse));
+  std::printf(
+      "%-6s %8ld x %-8ld +-%-4g rows %8.3f ms  columns %8.3f ms  both %8.3f ms: %.2f of the "
+      "faster one, %.2f of their sum%s\n",
+      type, rows, columns, spread, 1e3 * seconds[0], 1e3 * seconds[1], 1e3 * seconds[2],
+      seconds[2] / std::min(seconds[0], seconds[1]), seconds[2] / (seconds[0] + seconds[1]),
+      error <= tolerance ? "" : "  WRONG");
+  return error <= tolerance;
 }
 
 }  // namespace KokkosSoftmaxBothAxes
 
 int main(int argc, char** argv) {
-  using namespace KokkosSoftmaxBothAxes;
   const Kokkos::ScopeGuard kokkos(argc, argv);
-  std::int64_t entries = on_host ? 30'900'000 : 309'000'000;
+  long divisor = 1;
   if (argc > 1) {
     const std::string_view text = argv[1];
     if (argc > 2 ||
-        std::from_chars(text.data(), text.data() + text.size(), entries).ec != std::errc{} ||
-        entries < 4096) {
-      std::fprintf(stderr, "The argument is the number of entries of x, 4096 or more\n");
+        std::from_chars(text.data(), text.data() + text.size(), divisor).ec != std::errc{} ||
+        divisor < 1) {
+      std::fprintf(stderr, "The argument is what the numbers of rows or columns are divided by\n");
       return 2;
     }
   }
+  using namespace KokkosSoftmaxBothAxes;
   bool right = true;
-  for (const std::int64_t rows : {32, 309, 4096})
-    if (rows <= entries) right = measure_layouts<double>("double", rows, entries / rows) && right;
-  for (const std::int64_t columns : {309, 4096, 32768})
-    if (columns <= entries)
-      right = measure_layouts<float>("float", entries / columns, columns) && right;
+  for (const double spread : {8.0, 300.0}) {
+    right = measure<double>("double", 309, 1000000 / divisor, spread, 1e-12) && right;
+    right = measure<double>("double", 16384 / divisor, 4096, spread, 1e-12) && right;
+  }
+  for (const double spread : {8.0, 30.0}) {
+    right = measure<float>("float", 32768 / divisor, 4096, spread, 2e-6) && right;
+    right = measure<float>("float", 32767 / divisor, 4093, spread, 2e-6) && right;
+    right = measure<float>("float", 128, 1000000 / divisor, spread, 2e-6) && right;
+  }
   std::printf("%s\n", right ? "PASSED" : "FAILED");
   return right ? 0 : 1;
 }

@@ -4,9 +4,9 @@
 // execution space instance and a copy of the same bytes. README.md describes the output.
 
 #include <KokkosSoftmax.hpp>
+#include <KokkosSoftmaxSweep_Timing.hpp>
 #include <Kokkos_Core.hpp>
 #include <Kokkos_Random.hpp>
-#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <functional>
@@ -118,11 +118,6 @@ std::vector<Candidate> candidates(const Exec& exec, const Matrices<T>& m) {
   return all;
 }
 
-double median(std::vector<double> numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  return numbers[numbers.size() / 2];
-}
-
 /// Times the candidates in turn. Returns whether all results are right.
 template <class T>
 bool measure(const char* type, std::int64_t entries, int columns, int runs) {
@@ -147,13 +142,9 @@ bool measure(const char* type, std::int64_t entries, int columns, int runs) {
     right = right && wrong == 0;
   }
   for (int run = 0; run < runs; ++run)
-    for (Candidate& candidate : all) {
-      exec.fence();
-      const Kokkos::Timer timer;
-      candidate.run();
-      exec.fence();
-      candidate.seconds.push_back(timer.seconds());
-    }
+    for (Candidate& candidate : all)
+      candidate.seconds.push_back(KokkosSoftmaxSweep::seconds_of(exec, candidate.run, 1));
+  using KokkosSoftmaxSweep::median;
   const double copy = median(all[0].seconds), call = median(all[1].seconds);
   for (const Candidate& candidate : all) {
     const double seconds = median(candidate.seconds);

@@ -171,48 +171,20 @@ void launch_for(const Exec& exec, const Problem& problem, const Options& options
   call.launch(call.choose());
 }
 
-template <Operation operation, class Exec, class Tx, class Ty>
-Choice choose(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options) {
+template <Operation operation, class Exec, template <class, class> class Problem, class Tx,
+          class Ty>
+Choice choose(const Exec& exec, const Problem<Tx, Ty>& problem, const Options& options) {
   return choose_for<operation>(exec, problem, options);
 }
-template <Operation operation, class Exec, class Tx, class Ty>
-Choice choose(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options) {
-  return choose_for<operation>(exec, problem, options);
-}
-
-template <Operation operation, class Exec, class Tx, class Ty>
-Choice choose(const Exec& exec, const WeightedRowProblem<Tx, Ty>& problem, const Options& options) {
-  return choose_for<operation>(exec, problem, options);
-}
-
-template <Operation operation, class Exec, class Tx, class Ty>
-void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options,
+template <Operation operation, class Exec, template <class, class> class Problem, class Tx,
+          class Ty>
+void launch(const Exec& exec, const Problem<Tx, Ty>& problem, const Options& options,
             const Choice& choice) {
   dispatch<operation>(exec, problem, options).launch(choice);
 }
-template <Operation operation, class Exec, class Tx, class Ty>
-void launch(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options,
-            const Choice& choice) {
-  dispatch<operation>(exec, problem, options).launch(choice);
-}
-
-template <Operation operation, class Exec, class Tx, class Ty>
-void launch(const Exec& exec, const WeightedRowProblem<Tx, Ty>& problem, const Options& options,
-            const Choice& choice) {
-  dispatch<operation>(exec, problem, options).launch(choice);
-}
-
-template <Operation operation, class Exec, class Tx, class Ty>
-void launch(const Exec& exec, const RowProblem<Tx, Ty>& problem, const Options& options) {
-  launch_for<operation>(exec, problem, options);
-}
-template <Operation operation, class Exec, class Tx, class Ty>
-void launch(const Exec& exec, const GeneralRowProblem<Tx, Ty>& problem, const Options& options) {
-  launch_for<operation>(exec, problem, options);
-}
-
-template <Operation operation, class Exec, class Tx, class Ty>
-void launch(const Exec& exec, const WeightedRowProblem<Tx, Ty>& problem, const Options& options) {
+template <Operation operation, class Exec, template <class, class> class Problem, class Tx,
+          class Ty>
+void launch(const Exec& exec, const Problem<Tx, Ty>& problem, const Options& options) {
   launch_for<operation>(exec, problem, options);
 }
 

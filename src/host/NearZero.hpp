@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_HOST_NEARZERO_HPP
 
 /// \file
-/// Log-sum-exps near 0, see numerics/NearZeroLimit.hpp. The rows are read a second time. Such rows
-/// are rare.
+/// Log-sum-exps near 0, see KokkosSoftmax_NearZeroLimit.hpp. The rows are read a second time. Such
+/// rows are rare.
 
 #include <host/Operations.hpp>
 #include <host/VectorSum.hpp>

@@ -3,16 +3,16 @@
 #define KOKKOSSOFTMAX_SRC_LAUNCH_BOTHAXESLAUNCH_HPP
 
 /// \file
-/// Launches logsumexp along both axes: a kernel that reads the matrix, and one that merges the
-/// states that it has written.
+/// Launches the log-sum-exps along both axes of a matrix: on GPUs a kernel that reads the matrix
+/// and one that merges the states that it has written, or two calls of logsumexp.
 
+#include <backend/GraphCapture.hpp>
 #include <backend/Hardware.hpp>
 #include <backend/Schedule.hpp>
 #include <impl/KokkosSoftmax_Launch.hpp>
 #include <launch/QueueMemory.hpp>
 #include <launch/TeamLimits.hpp>
 #include <row/Chunk.hpp>
-#include <schedules/HostBothAxes.hpp>
 #include <schedules/both_axes/Merge.hpp>
 #include <schedules/both_axes/Panels.hpp>
 #include <string>
@@ -23,46 +23,12 @@ namespace KokkosSoftmax::Impl {
 struct BothAxesLabels {
   std::string panels = "KokkosSoftmax::logsumexp_both_axes[panels]";
   std::string merge = "KokkosSoftmax::logsumexp_both_axes[merge]";
-  std::string empty = "KokkosSoftmax::logsumexp_both_axes[empty]";
 
   static const BothAxesLabels& get() {
     static const BothAxesLabels labels;
     return labels;
   }
 };
-
-/// The result of lines without entries.
-template <class T>
-struct BothAxesEmptyKernel {
-  T* to;
-  std::int64_t stride;
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t i) const {
-    to[i * stride] = -Kokkos::Experimental::infinity_v<T>;
-  }
-};
-
-template <class Exec, class X>
-void launch_both_axes_empty(const Exec& exec, const BothAxesProblem<X>& problem) {
-  using Kernel = BothAxesEmptyKernel<typename BothAxesProblem<X>::T>;
-  const bool has_rows = problem.rows > 0;
-  Kokkos::parallel_for(BothAxesLabels::get().empty,
-                       Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>(
-                           exec, 0, has_rows ? problem.rows : problem.columns),
-                       Kernel{has_rows ? problem.of_rows : problem.of_columns,
-                              has_rows ? problem.of_rows_stride : problem.of_columns_stride});
-}
-
-template <class Exec, class V>
-void launch_both_axes_on_host(const Exec& exec, const BothAxesProblem<typename V::X>& problem,
-                              double scale) {
-  const HostBothAxesPlan plan(problem.rows, problem.columns);
-  const auto lease = QueueMemory<Exec>::singleton().lease(
-      exec, HostBothAxesStates<typename V::Compute>::bytes(plan));
-  const HostBothAxes<V> work(problem, scale, plan, lease.data());
-  launch_host_blocks(exec, BothAxesLabels::get().panels, HostBothAxesParts<V>(work));
-  launch_host_blocks(exec, BothAxesLabels::get().merge, HostBothAxesMerge<V>(work));
-}
 
 /// The shapes of the kernels: 8 columns per lane. Doubles have registers for one row that is loaded
 /// while another one is computed.
@@ -77,6 +43,8 @@ template <class PanelsShape>
 using BothAxesMergeShape =
     Shape<PanelsShape::threads, PanelsShape::lanes, 1, 1, AccessMode::scalar>;
 
+/// The number of teams fits an int: those of panels are resident, and a team of the other kernel
+/// has 32 rows or columns, or one of more than 512 states.
 template <class Exec, class Kernel>
 void launch_both_axes_kernel(const Exec& exec, const std::string& label, std::int64_t teams,
                              const Kernel& kernel) {
@@ -86,9 +54,10 @@ void launch_both_axes_kernel(const Exec& exec, const std::string& label, std::in
   Kokkos::parallel_for(label, policy, kernel);
 }
 
+/// Requires a row and a column.
 template <class Exec, class V, class PanelsShape>
-void launch_both_axes_as(const Exec& exec, const BothAxesProblem<typename V::X>& problem,
-                         double scale) {
+void launch_both_axes_in_panels(const Exec& exec, const BothAxesProblem<typename V::X>& problem,
+                                double scale) {
   using States = BothAxesStates<typename V::Compute>;
   using Panels = BothAxesPanelsKernel<Exec, V, PanelsShape>;
   using Merge = BothAxesMergeKernel<Exec, V, BothAxesMergeShape<PanelsShape>>;
@@ -104,59 +73,60 @@ void launch_both_axes_as(const Exec& exec, const BothAxesProblem<typename V::X>&
   launch_both_axes_kernel(exec, BothAxesLabels::get().merge, merge.teams(), merge);
 }
 
+/// The problem of the rows alone, for logsumexp.
+template <class X>
+auto problem_of_rows(const BothAxesProblem<X>& both) {
+  RowProblem<X, typename BothAxesProblem<X>::T> problem;
+  problem.x = both.x;
+  problem.y = both.of_rows;
+  problem.rows = both.rows;
+  problem.columns = both.columns;
+  problem.x_column_stride = both.column_stride;
+  problem.y_column_stride = 0;
+  problem.outer[0] = {both.rows, both.columns == 0 ? 0 : both.row_stride, both.of_rows_stride};
+  return problem;
+}
+
+/// Two calls of logsumexp.
+template <class Exec, class X>
+void launch_one_axis_after_the_other(const Exec& exec, BothAxesProblem<X> problem, double scale) {
+  for (int axis = 0; axis < 2; ++axis) {
+    if (problem.rows > 0)
+      launch<Operation::logsumexp>(exec, problem_of_rows(problem), Options{.scale = scale});
+    problem.transpose();
+  }
+}
+
 /// Whether the columns are contiguous and every row consists of aligned chunks.
 template <class X>
 bool has_chunks(const BothAxesProblem<X>& problem) {
   constexpr std::int64_t width = widest<X>;
   return problem.column_stride == 1 && problem.columns % width == 0 &&
-         (problem.row_stride % width == 0 || problem.rows == 1) &&
+         problem.row_stride % width == 0 &&
          reinterpret_cast<std::uintptr_t>(problem.x) % (width * sizeof(X)) == 0;
 }
 
-/// Whether the axes change their roles. The columns are those along the axis with the smaller
-/// stride, except if these are so few that most lanes would have none: then those along the other
-/// axis read the same cache lines one after the other.
-template <class X>
-bool is_mirrored(const BothAxesProblem<X>& given) {
-  if (given.rows == 1 || given.columns == 1) return given.columns == 1;
-  constexpr std::int64_t few = 64 / sizeof(X);
-  const bool rows_are_near = given.row_stride < given.column_stride;
-  const std::int64_t near = rows_are_near ? given.rows : given.columns;
-  const std::int64_t far = rows_are_near ? given.columns : given.rows;
-  return rows_are_near != (near <= few && far > near);
-}
-
-/// Two calls of logsumexp, which need no memory.
 template <class Exec, class X>
-void launch_one_axis_after_the_other(const Exec& exec, BothAxesProblem<X> both, double scale) {
-  for (int axis = 0; axis < 2; ++axis) {
-    RowProblem<X, typename BothAxesProblem<X>::T> problem;
-    problem.x = both.x;
-    problem.y = both.of_rows;
-    problem.rows = both.rows;
-    problem.columns = both.columns;
-    problem.x_column_stride = both.column_stride;
-    problem.y_column_stride = 0;
-    problem.outer[0] = {both.rows, both.row_stride, both.of_rows_stride};
-    launch<Operation::logsumexp>(exec, problem, Options{.scale = scale});
-    both.transpose();
+void launch_both_axes(const Exec& exec, const BothAxesProblem<X>& problem, double scale) {
+  if constexpr (is_host_space<Exec>) {
+    launch_one_axis_after_the_other(exec, problem, scale);
+  } else {
+    using V = ValueTypes<X>;
+    using Chunks = typename BothAxesShape<V, true>::type;
+    using Entries = typename BothAxesShape<V, false>::type;
+    // With fewer columns, most lanes have none. With fewer rows, the states take as many bytes as
+    // the entries.
+    constexpr std::int64_t fewest_columns = Entries::lanes * Entries::items / 2;
+    const bool fill_lanes = problem.columns >= fewest_columns;
+    const bool fill_runs = problem.rows >= BothAxesPlan::fewest_rows;
+    const bool has_memory = graphs_own_memory<Exec> || !is_capturing(exec);
+    if (!fill_lanes || !fill_runs || !has_memory)
+      launch_one_axis_after_the_other(exec, problem, scale);
+    else if (has_chunks(problem))
+      launch_both_axes_in_panels<Exec, V, Chunks>(exec, problem, scale);
+    else
+      launch_both_axes_in_panels<Exec, V, Entries>(exec, problem, scale);
   }
-}
-
-template <class Exec, class X>
-void launch_both_axes(const Exec& exec, const BothAxesProblem<X>& given, double scale) {
-  using V = ValueTypes<X>;
-  if (given.rows == 0 || given.columns == 0) return launch_both_axes_empty(exec, given);
-  if constexpr (!is_synchronous<Exec> && !graphs_own_memory<Exec>)
-    if (is_capturing(exec)) return launch_one_axis_after_the_other(exec, given, scale);
-  BothAxesProblem<X> problem = given;
-  if (is_mirrored(given)) problem.transpose();
-  if constexpr (is_host_space<Exec>)
-    launch_both_axes_on_host<Exec, V>(exec, problem, scale);
-  else if (has_chunks(problem))
-    launch_both_axes_as<Exec, V, typename BothAxesShape<V, true>::type>(exec, problem, scale);
-  else
-    launch_both_axes_as<Exec, V, typename BothAxesShape<V, false>::type>(exec, problem, scale);
 }
 
 }  // namespace KokkosSoftmax::Impl

@@ -264,8 +264,7 @@ class GeneralSource {
   template <class Entry>
   void values_on_host(const Row& row, const Entry* x, std::int64_t first, std::int64_t size,
                       T* values) const {
-    const std::int64_t left = row.visible - first;
-    const std::int64_t visible = left < 0 ? 0 : left < size ? left : size;
+    const std::int64_t visible = visible_of(row, first, size);
     const bool scales_biases = m_arguments.inputs.scale_biases;
     for (std::int64_t i = 0; i < visible; ++i) values[i] = static_cast<T>(x[i]);
     if (!scales_biases) multiply_on_host(visible, values);
@@ -305,6 +304,12 @@ class GeneralSource {
 
  protected:
   static constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
+
+  /// How many of columns [first, first + size) come before the limit of the row.
+  static std::int64_t visible_of(const Row& row, std::int64_t first, std::int64_t size) {
+    const std::int64_t left = row.visible - first;
+    return left < 0 ? 0 : left < size ? left : size;
+  }
 
  private:
   void multiply_on_host(std::int64_t size, T* values) const {

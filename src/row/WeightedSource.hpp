@@ -64,8 +64,7 @@ class WeightedSource : public GeneralSource<V> {
 
   /// weights[i] = the weight of column first + i, on a host.
   void weights_on_host(const Row& row, std::int64_t first, std::int64_t size, T* weights) const {
-    const std::int64_t left = row.visible - first;
-    const std::int64_t visible = left < 0 ? 0 : left < size ? left : size;
+    const std::int64_t visible = GeneralSource<V>::visible_of(row, first, size);
     if (column_stride() == 1 && !are_entries())
       std::copy_n(reinterpret_cast<const T*>(row.weights) + first, visible, weights);
     else

@@ -19,6 +19,9 @@ namespace KokkosSoftmax::Impl {
 /// band, are divided evenly into runs of `run_rows`: so all threads have the same work, and a
 /// column is cut at few places.
 struct BothAxesPlan {
+  /// Of a run. With fewer of them, the states take longer than the rows.
+  static constexpr std::int64_t fewest_rows = 8;
+
   std::int64_t rows;
   std::int64_t columns;
   std::int64_t panels;
@@ -32,10 +35,9 @@ struct BothAxesPlan {
   BothAxesPlan(std::int64_t rows_, std::int64_t columns_, std::int64_t panel_columns, int threads,
                std::int64_t teams)
       : rows(rows_), columns(columns_), panels(divide_up(columns_, panel_columns)), across(1) {
-    constexpr std::int64_t least_rows = 8;  // with fewer, the states take longer than the rows
     while (across < threads && across < panels) across *= 2;
     const std::int64_t all = all_rows();
-    run_rows = std::max(least_rows, divide_up(all, teams * (threads / across)));
+    run_rows = std::max(fewest_rows, divide_up(all, teams * (threads / across)));
     runs = divide_up(all, run_rows);
     most_parts = (rows - 1) / run_rows + 2;
   }

@@ -5,8 +5,8 @@
 /// \file
 /// The arithmetic of log-sum-exps near 0: max + log1p(sum of the other terms). The other terms are
 /// computed as exp(v) and not as exp(v - max), because the rounding of v - max would cost a float
-/// 20 ulp at v = -80. The functions are for few arguments, so that they take few registers: kernels
-/// have no more than their ordinary rows need.
+/// 20 ulp at v = -80. The functions take few registers, so that a kernel needs no more registers
+/// than for ordinary rows.
 
 #include <impl/device/backend/KokkosSoftmax_Unroll.hpp>
 #include <impl/device/numerics/KokkosSoftmax_CompensatedSum.hpp>
@@ -16,8 +16,8 @@
 namespace KokkosSoftmax::Impl {
 
 /// Whether reference + log(sum) is near 0. `slack`: how far entries can be above the reference.
-/// With the slack 0 the reference is the largest entry, so that no logarithm is needed. Of another
-/// one a float has enough digits.
+/// With the slack 0, the reference is the largest entry, and no logarithm is needed. With another
+/// slack, the digits of a float are enough for the decision.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION bool is_near_zero(T reference, T sum, T slack) {
   constexpr T limit = near_zero_limit<T>;
@@ -62,7 +62,7 @@ using EntryCount = std::conditional_t<entries == EntryNumber::few, int, std::int
 
 /// Adds exp(v) of entries that are less than `max`. If the log-sum-exp is near 0, one entry isn't.
 /// The order of additions is that of PartialSums.hpp for each 8 entries; the sums of 8 are added
-/// one after another. Up to 8 entries are so added by halves.
+/// one after another.
 template <class T, EntryNumber entries>
 class SumBelowMax {
  public:
