@@ -69,21 +69,21 @@ struct BothAxesMergeKernel {
     const bool is_row = member.league_rank() < rows.teams;
     const BothAxesLines& lines = is_row ? rows : columns;
     const std::int64_t team = is_row ? member.league_rank() : member.league_rank() - rows.teams;
-    const Place place(member, lines.by, team);
-    const States of_line = place.line >= lines.count ? States{nullptr, 0, 0}
-                           : is_row                  ? states_of_row(place.line)
-                                                     : states_of_column(place.line);
-    const double lse = merged(member, of_line, place);
-    if (place.line >= lines.count || place.first != 0) return;
+    const Assignment assigned(member, lines.by, team);
+    const States of_line = assigned.line >= lines.count ? States{nullptr, 0, 0}
+                           : is_row                     ? states_of_row(assigned.line)
+                                                        : states_of_column(assigned.line);
+    const double lse = merged(member, of_line, assigned);
+    if (assigned.line >= lines.count || assigned.first != 0) return;
     if (is_row)
-      problem.of_rows[place.line * problem.of_rows_stride] = static_cast<T>(lse);
+      problem.of_rows[assigned.line * problem.of_rows_stride] = static_cast<T>(lse);
     else
-      problem.of_columns[place.line * problem.of_columns_stride] = static_cast<T>(lse);
+      problem.of_columns[assigned.line * problem.of_columns_stride] = static_cast<T>(lse);
   }
 
  private:
   /// What a lane works on: states first, first + step, ... of a line.
-  struct Place {
+  struct Assignment {
     MergedBy by;
     int thread;
     int lane;
@@ -92,7 +92,7 @@ struct BothAxesMergeKernel {
     int step;
     double* numbers;  // in scratch memory, one per lane of the team
 
-    KOKKOS_FORCEINLINE_FUNCTION Place(const Member& member, MergedBy by_, std::int64_t team)
+    KOKKOS_FORCEINLINE_FUNCTION Assignment(const Member& member, MergedBy by_, std::int64_t team)
         : by(by_), thread(member.team_rank()), lane(lane_number<lanes>(member)) {
       const int number = thread * lanes + lane;
       const bool is_lane = by == MergedBy::lane, is_team = by == MergedBy::team;
@@ -121,20 +121,20 @@ struct BothAxesMergeKernel {
   /// The log-sum-exp of a line. The first pass finds the reference, so that no sum is multiplied
   /// more than once.
   KOKKOS_FORCEINLINE_FUNCTION double merged(const Member& member, const States& line,
-                                            const Place& place) const {
+                                            const Assignment& assigned) const {
     double max = -Kokkos::Experimental::infinity_v<double>;
-    for (std::int64_t k = place.first; k < line.count; k += place.step)
+    for (std::int64_t k = assigned.first; k < line.count; k += assigned.step)
       max = larger(max, static_cast<double>(line.first[k * line.stride].exponent));
-    max = over_line<MaxEntry<double>>(member, max, place,
+    max = over_line<MaxEntry<double>>(member, max, assigned,
                                       [](double a, double b) { return larger(a, b); });
     CompensatedSum<double> sum;
-    for (std::int64_t k = place.first; k < line.count; k += place.step) {
+    for (std::int64_t k = assigned.first; k < line.count; k += assigned.step) {
       const BinaryState<T> state = line.first[k * line.stride];
       const double below = static_cast<double>(state.exponent) - max;
       const auto term = static_cast<double>(state.sum);
       sum.add(state.exponent == max ? term : term * Kokkos::exp2(below));
     }
-    const double all = over_line<Kokkos::Sum<double>>(member, sum.value(), place,
+    const double all = over_line<Kokkos::Sum<double>>(member, sum.value(), assigned,
                                                       [](double a, double b) { return a + b; });
     return BinaryState<T>::log_of(max) + Kokkos::log(all);
   }
@@ -142,16 +142,17 @@ struct BothAxesMergeKernel {
   /// Combines the values of all lanes that work on a line, in the order of their numbers.
   template <class Reducer, class Combine>
   KOKKOS_FORCEINLINE_FUNCTION double over_line(const Member& member, double value,
-                                               const Place& place, const Combine& combine) const {
-    if (place.by == MergedBy::lane) return value;
-    const bool is_team = place.by == MergedBy::team;
+                                               const Assignment& assigned,
+                                               const Combine& combine) const {
+    if (assigned.by == MergedBy::lane) return value;
+    const bool is_team = assigned.by == MergedBy::team;
     if (is_team) value = combine_over_lanes<lanes, Reducer>(member, value, combine);
     member.team_barrier();  // the numbers of the last call have been read
-    place.numbers[place.thread * lanes + place.lane] = value;
+    assigned.numbers[assigned.thread * lanes + assigned.lane] = value;
     member.team_barrier();
-    value = place.numbers[place.lane];
+    value = assigned.numbers[assigned.lane];
     for (int t = 1; t < Shape::threads; ++t)
-      value = combine(value, place.numbers[t * lanes + place.lane]);
+      value = combine(value, assigned.numbers[t * lanes + assigned.lane]);
     return value;
   }
 };
