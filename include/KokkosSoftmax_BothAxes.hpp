@@ -58,10 +58,10 @@ inline constexpr bool are_results_of_both_axes = [] {
 /// by two calls of logsumexp. Special values are those of logsumexp. A row or column without
 /// entries has -inf. The same call gives the same bits each time.
 ///
-/// The call only enqueues work on exec. It uses no other instance. It does not fence, except if it
-/// needs more memory than earlier calls on the stream: Kokkos waits for the device before it frees
-/// memory. docs/both_axes.md says how much that is. The memory is kept for the next call. A call
-/// that is captured into a graph has memory that belongs to the graph.
+/// The call only enqueues work on exec. It does not fence and uses no other instance. On GPUs it
+/// needs memory, which docs/both_axes.md describes. The memory is allocated if a call needs more
+/// than earlier ones on the stream, and kept for the next calls. A call that is captured into a
+/// graph has memory that belongs to the graph.
 ///
 /// \tparam Exec       any execution space that Kokkos has enabled
 /// \tparam X          a Kokkos::View

@@ -28,6 +28,8 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
            const View<Kokkos::Experimental::half_t**>& half) {
   KokkosSoftmax::softmax(Exec{}, x, y);
   KokkosSoftmax::logsumexp(Exec{}, x, lse);
+  KokkosSoftmax::logsumexp_both_axes(Exec{}, x, lse, lse);
+  KokkosSoftmax::logsumexp_both_axes(View<const double**>(x), lse, lse, 2.0);
   KokkosSoftmax::plan_logsumexp(Exec{}, x, lse).execute(x, lse);
   const KokkosSoftmax::Options options{.axis = 0};
   KokkosSoftmax::log_softmax(x, y, options);
@@ -154,6 +156,11 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::plan_softmax_backward(y.data(), x, x);
   KokkosSoftmax::plan_log_softmax_backward(Exec{}, lse, lse, View<float*>("dx", 1));
   KokkosSoftmax::plan_log_softmax_backward(y, x, options);
+  KokkosSoftmax::logsumexp_both_axes(Exec{}, lse, lse, lse);
+  KokkosSoftmax::logsumexp_both_axes(Exec{}, View<int**>("x", 1, 1), lse, lse);
+  KokkosSoftmax::logsumexp_both_axes(Exec{}, x, lse, x);
+  KokkosSoftmax::logsumexp_both_axes(Exec{}, half, lse, lse);
+  KokkosSoftmax::logsumexp_both_axes(Exec{}, x, lse, FarView<double*>());
   cross_entropy(1.0, x, labels, lse);
   cross_entropy(Exec{}, View<double*****>(), labels, lse);
   cross_entropy(Exec{}, View<int**>("x", 1, 1), labels, lse);

@@ -3,83 +3,74 @@
 #define KOKKOSSOFTMAX_SRC_LAUNCH_BOTHAXESLAUNCH_HPP
 
 /// \file
-/// Launches the log-sum-exps along both axes of a matrix.
+/// Launches the log-sum-exps along both axes of a matrix: on GPUs a kernel that reads the matrix
+/// and one that merges the states that it has written, or two calls of logsumexp.
 
-#include <algorithm>
-#include <backend/Device.hpp>
-#include <backend/DivideUp.hpp>
 #include <backend/GraphCapture.hpp>
 #include <backend/Hardware.hpp>
+#include <backend/Schedule.hpp>
+#include <impl/KokkosSoftmax_Launch.hpp>
 #include <launch/QueueMemory.hpp>
 #include <launch/TeamLimits.hpp>
-#include <schedules/BothAxes.hpp>
+#include <row/Chunk.hpp>
+#include <schedules/both_axes/Merge.hpp>
+#include <schedules/both_axes/Panels.hpp>
 #include <string>
 
 namespace KokkosSoftmax::Impl {
 
+/// The labels of the kernels, made once because a call allocates no memory.
+struct BothAxesLabels {
+  std::string panels = "KokkosSoftmax::logsumexp_both_axes[panels]";
+  std::string merge = "KokkosSoftmax::logsumexp_both_axes[merge]";
+
+  static const BothAxesLabels& get() {
+    static const BothAxesLabels labels;
+    return labels;
+  }
+};
+
+/// The shapes of the kernels: 8 columns per lane. Doubles have registers for one row that is loaded
+/// while another one is computed.
+template <class V, bool in_chunks>
+struct BothAxesShape {
+  static constexpr int columns = 8;
+  static constexpr int width = in_chunks ? widest<typename V::X> : 1;
+  static constexpr int rows = sizeof(typename V::Compute) == 8 ? 1 : 2;
+  using type = Shape<8, 32, columns / width, width, AccessMode::guarded_vectors, 2, rows>;
+};
+template <class PanelsShape>
+using BothAxesMergeShape =
+    Shape<PanelsShape::threads, PanelsShape::lanes, 1, 1, AccessMode::scalar>;
+
+/// The number of teams fits an int: those of panels are resident, and a team of the other kernel
+/// has 32 rows or columns, or one of more than 512 states.
 template <class Exec, class Kernel>
-void launch_both_axes_kernel(const Exec& exec, const char* label, std::int64_t teams,
-                             std::size_t scratch, const Kernel& kernel) {
-  using Bounds =
-      Kokkos::LaunchBounds<Kernel::threads * Kernel::lanes, is_cuda<Exec> ? Kernel::min_teams : 1>;
-  Kokkos::TeamPolicy<Exec, Bounds> policy(exec, static_cast<int>(teams), Kernel::threads,
-                                          Kernel::lanes);
-  policy.set_scratch_size(0, Kokkos::PerTeam(static_cast<int>(scratch)));
-  Kokkos::parallel_for(std::string("KokkosSoftmax::logsumexp_both_axes[") + label + "]", policy,
-                       kernel);
+void launch_both_axes_kernel(const Exec& exec, const std::string& label, std::int64_t teams,
+                             const Kernel& kernel) {
+  using Shape = typename Kernel::Shape;
+  PolicyOf<Exec, Shape, Kernel> policy(exec, static_cast<int>(teams), Shape::threads, Shape::lanes);
+  policy.set_scratch_size(0, Kokkos::PerTeam(Kernel::scratch_bytes()));
+  Kokkos::parallel_for(label, policy, kernel);
 }
 
-/// Cuts the matrix into pieces for a kernel, so that there are some pieces per multiprocessor.
-template <class Kernel, class Exec, class X>
-BothAxesArgs<X> both_axes_pieces(const Exec& exec, const BothAxesProblem<X>& problem,
-                                 double scale) {
-  using T = typename BothAxesProblem<X>::T;
-  constexpr std::int64_t pieces_per_multiprocessor = 16;
-  constexpr std::int64_t fewest_rows = 4 * Kernel::rows_of_team;
-  BothAxesArgs<X> arguments{};
-  arguments.problem = problem;
-  arguments.scale = kernel_scale(static_cast<T>(scale));
-  arguments.padding = scaled_padding<X>(arguments.scale);
-  arguments.panels = divide_up(problem.columns, std::int64_t(Kernel::panel_columns));
-  const std::int64_t wanted =
-      std::max<std::int64_t>(1, pieces_per_multiprocessor * multiprocessors(exec) /
-                                    std::max<std::int64_t>(arguments.panels, 1));
-  const std::int64_t rows = std::max(fewest_rows, divide_up(problem.rows, wanted));
-  arguments.rows_per_block =
-      divide_up(rows, std::int64_t(Kernel::rows_of_team)) * Kernel::rows_of_team;
-  arguments.blocks = divide_up(problem.rows, arguments.rows_per_block);
-  return arguments;
-}
-
-template <class Kernel, class Exec, class X>
-void launch_both_axes_in_pieces(const Exec& exec, const BothAxesProblem<X>& problem, double scale) {
-  using Rows = BothAxesRowsKernel<Exec, X, 1>;
-  using LongRows = BothAxesRowsKernel<Exec, X, 8>;
-  using Columns = BothAxesColumnsKernel<Exec, X>;
-  using State = typename BothAxesArgs<X>::State;
-  BothAxesArgs<X> arguments = both_axes_pieces<Kernel>(exec, problem, scale);
-  // The states of the only panel and of the only block aren't stored: they are results.
-  const std::int64_t row_parts = arguments.panels == 1 ? 0 : problem.rows * arguments.panels;
-  const std::int64_t column_parts = arguments.blocks == 1 ? 0 : problem.columns * arguments.blocks;
-  const auto bytes = static_cast<std::size_t>(row_parts + column_parts + 1) * sizeof(State);
-  QueueMemory<Exec>::singleton().with(exec, bytes, [&](void* memory) {
-    arguments.row_parts = static_cast<State*>(memory);
-    arguments.column_parts = arguments.row_parts + row_parts;
-    if (arguments.panels * arguments.blocks > 0)
-      launch_both_axes_kernel(exec, "pieces", arguments.panels * arguments.blocks,
-                              Kernel::scratch_bytes(), Kernel{arguments});
-    if (arguments.panels > 4 * Rows::lanes && problem.rows > 0)
-      launch_both_axes_kernel(exec, "rows", problem.rows, LongRows::scratch_bytes(),
-                              LongRows{arguments});
-    else if (arguments.panels != 1 && problem.rows > 0)
-      launch_both_axes_kernel(exec, "rows",
-                              divide_up(problem.rows, std::int64_t(Rows::rows_per_team)),
-                              Rows::scratch_bytes(), Rows{arguments});
-    if (arguments.blocks != 1 && problem.columns > 0)
-      launch_both_axes_kernel(exec, "columns",
-                              divide_up(problem.columns, std::int64_t(Columns::lanes)),
-                              Columns::scratch_bytes(), Columns{arguments});
-  });
+/// Requires a row and a column.
+template <class Exec, class V, class PanelsShape>
+void launch_both_axes_in_panels(const Exec& exec, const BothAxesProblem<typename V::X>& problem,
+                                double scale) {
+  using States = BothAxesStates<typename V::Compute>;
+  using Panels = BothAxesPanelsKernel<Exec, V, PanelsShape>;
+  using Merge = BothAxesMergeKernel<Exec, V, BothAxesMergeShape<PanelsShape>>;
+  constexpr int threads = PanelsShape::threads;
+  const BothAxesPlan plan(problem.rows, problem.columns, Panels::panel_columns, threads,
+                          std::int64_t{multiprocessors(exec)} * PanelsShape::min_teams);
+  const auto lease = QueueMemory<Exec>::singleton().lease(exec, States::bytes(plan));
+  const States states(lease.data(), plan);
+  launch_both_axes_kernel(exec, BothAxesLabels::get().panels,
+                          divide_up(plan.runs, threads / plan.across),
+                          Panels(problem, scale, plan, states));
+  const Merge merge(problem, plan, states, Panels::panel_columns);
+  launch_both_axes_kernel(exec, BothAxesLabels::get().merge, merge.teams(), merge);
 }
 
 /// The problem of the rows alone, for logsumexp.
@@ -106,12 +97,13 @@ void launch_one_axis_after_the_other(const Exec& exec, BothAxesProblem<X> proble
   }
 }
 
-/// Whether neighbouring columns can be loaded in chunks of `width`.
+/// Whether the columns are contiguous and every row consists of aligned chunks.
 template <class X>
-bool has_chunks(const BothAxesProblem<X>& problem, std::int64_t width) {
-  const auto address = reinterpret_cast<std::uintptr_t>(problem.x);
+bool has_chunks(const BothAxesProblem<X>& problem) {
+  constexpr std::int64_t width = widest<X>;
   return problem.column_stride == 1 && problem.columns % width == 0 &&
-         problem.row_stride % width == 0 && address % (sizeof(X) * width) == 0;
+         problem.row_stride % width == 0 &&
+         reinterpret_cast<std::uintptr_t>(problem.x) % (width * sizeof(X)) == 0;
 }
 
 template <class Exec, class X>
@@ -119,20 +111,21 @@ void launch_both_axes(const Exec& exec, const BothAxesProblem<X>& problem, doubl
   if constexpr (is_host_space<Exec>) {
     launch_one_axis_after_the_other(exec, problem, scale);
   } else {
-    constexpr int threads = 8;
-    constexpr int width = widest<X>;
-    constexpr int columns_per_lane = sizeof(X) == 8 ? 4 : 8;
-    using Chunks = BothAxesPiecesKernel<Exec, X, threads, columns_per_lane / width, width>;
-    using Entries = BothAxesPiecesKernel<Exec, X, threads, columns_per_lane, 1>;
-    const bool fill_lanes = problem.columns >= Entries::panel_columns;
-    const bool fit_league = std::max(problem.rows, problem.columns) <= (std::int64_t(1) << 30);
+    using V = ValueTypes<X>;
+    using Chunks = typename BothAxesShape<V, true>::type;
+    using Entries = typename BothAxesShape<V, false>::type;
+    // With fewer columns, most lanes have none. With fewer rows, the states take as many bytes as
+    // the entries.
+    constexpr std::int64_t fewest_columns = Entries::lanes * Entries::items / 2;
+    const bool fill_lanes = problem.columns >= fewest_columns;
+    const bool fill_runs = problem.rows >= BothAxesPlan::fewest_rows;
     const bool has_memory = graphs_own_memory<Exec> || !is_capturing(exec);
-    if (!fill_lanes || !fit_league || !has_memory)
+    if (!fill_lanes || !fill_runs || !has_memory)
       launch_one_axis_after_the_other(exec, problem, scale);
-    else if (has_chunks(problem, width))
-      launch_both_axes_in_pieces<Chunks>(exec, problem, scale);
+    else if (has_chunks(problem))
+      launch_both_axes_in_panels<Exec, V, Chunks>(exec, problem, scale);
     else
-      launch_both_axes_in_pieces<Entries>(exec, problem, scale);
+      launch_both_axes_in_panels<Exec, V, Entries>(exec, problem, scale);
   }
 }
 

@@ -3,22 +3,27 @@
 #define KOKKOSSOFTMAX_SRC_LAUNCH_QUEUEMEMORY_HPP
 
 /// \file
-/// Memory in which one kernel leaves intermediate results for the next one on the same queue.
+/// Memory whose size depends on the problem, from the first kernel of a call to its last one. Which
+/// calls share memory is decided as in SplitWorkspaces.hpp: those on one queue, or those on a host
+/// of which one begins after the other has ended. A captured call has memory of its graph.
 
 #include <Kokkos_Core.hpp>
 #include <backend/FinalizeHook.hpp>
 #include <backend/GraphCapture.hpp>
 #include <backend/Queue.hpp>
 #include <cstddef>
-#include <map>
+#include <impl/device/backend/KokkosSoftmax_Intrinsics.hpp>
+#include <list>
 #include <mutex>
+#include <vector>
 
 namespace KokkosSoftmax::Impl {
 
-/// The memory of the queues of an execution space. A queue keeps its memory, which grows if a call
-/// needs more. It is freed when Kokkos is finalized. Graphs own theirs.
+/// The memory of the queues of an execution space. It is freed when Kokkos is finalized.
 template <class Exec>
 class QueueMemory {
+  struct Memory;
+
  public:
   /// Never destroyed, because memory can't be freed after Kokkos has been finalized.
   static QueueMemory& singleton() {
@@ -26,54 +31,143 @@ class QueueMemory {
     return memory;
   }
 
-  /// Calls enqueue(memory), which enqueues kernels that use `bytes` bytes of memory. No other
-  /// thread enqueues such kernels meanwhile, so that those of two calls don't mix.
-  template <class Enqueue>
-  void with(const Exec& exec, std::size_t bytes, const Enqueue& enqueue) {
-    if (is_capturing(exec)) return enqueue(memory_of_captured_graph(exec, bytes));
-    const std::lock_guard lock(m_mutex);
-    enqueue(of_queue(exec, bytes));
+  /// The right to use memory, from before the first launch until the last one is enqueued.
+  class Lease {
+   public:
+    std::byte* data() const { return m_data; }
+
+    ~Lease() {
+      if (m_memory != nullptr) singleton().take_back(*m_memory);
+    }
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+
+   private:
+    friend QueueMemory;
+    Lease(void* data, Memory* memory) : m_data(static_cast<std::byte*>(data)), m_memory(memory) {}
+
+    std::byte* m_data;
+    Memory* m_memory;  // null if a graph owns the data
+  };
+
+  /// Leases at least `bytes` bytes, which hold anything.
+  Lease lease(const Exec& exec, std::size_t bytes) {
+    if (is_capturing(exec)) return Lease(memory_of_captured_graph(exec, rounded(bytes)), nullptr);
+    const QueueId queue = is_synchronous<Exec> ? QueueId{} : queue_id(exec);
+    Memory& memory = lock_memory(queue);
+    try {
+      return Lease(memory.block(exec, bytes), &memory);
+    } catch (...) {
+      take_back(memory);
+      throw;
+    }
   }
 
   /// Frees the memory of the instance's queue. All work on the queue must be complete.
   void release(const Exec& exec) {
-    const std::lock_guard lock(m_mutex);
-    m_of_queue.erase(queue_id(exec));
+    if constexpr (!is_synchronous<Exec>) {
+      const QueueId queue = queue_id(exec);
+      const std::lock_guard lock(m_mutex);
+      m_memories.remove_if([&](const Memory& memory) { return memory.queue == queue; });
+    }
   }
 
-  /// Frees all memory. No kernel may use it.
+  /// Frees all memory. No call may be in progress.
   void clear() {
     const std::lock_guard lock(m_mutex);
-    m_of_queue.clear();
+    m_memories.clear();
+  }
+
+  /// The number of queues with memory (on a host, of calls at the same time so far), for tests.
+  std::size_t count() {
+    const std::lock_guard lock(m_mutex);
+    return m_memories.size();
   }
 
  private:
-  using Memory = Kokkos::View<unsigned char*, typename Exec::memory_space>;
+  using Block = Kokkos::View<unsigned char*, typename Exec::memory_space>;
 
-  /// Streams are destroyed without notice, so that a new one takes the place of all earlier ones
-  /// from time to time. Kokkos waits for the device before it frees memory.
+  struct Memory {
+    QueueId queue;
+    std::mutex in_use;
+    /// The last one is the largest. Earlier launches may still use the others, which have fewer
+    /// bytes together than the last one.
+    std::vector<Block> blocks;
+
+    void* block(const Exec& exec, std::size_t bytes) {
+      if (blocks.empty() || blocks.back().size() < bytes) {
+        const AllocationsDuringCapture allowed;  // of another stream
+        blocks.emplace_back(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
+                                               "KokkosSoftmax::intermediate results"),
+                            rounded(bytes));
+      }
+      return blocks.back().data();
+    }
+  };
+
+  /// The memory of so many queues is kept. Then a new queue frees that of the queue that has been
+  /// without a call for the longest time, which waits for the device: streams are destroyed without
+  /// notice.
   static constexpr std::size_t most_queues = 16;
 
   QueueMemory() {
     push_finalize_hook([this] { clear(); });
   }
 
-  void* of_queue(const Exec& exec, std::size_t bytes) {
-    if (m_of_queue.size() == most_queues && m_of_queue.count(queue_id(exec)) == 0)
-      m_of_queue.clear();
-    Memory& memory = m_of_queue[queue_id(exec)];
-    if (memory.size() < bytes) {
-      const AllocationsDuringCapture allowed;  // of another stream, in this thread or another one
-      memory = Memory();                       // frees the smaller one first
-      memory = Memory(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
-                                         "KokkosSoftmax::intermediate results"),
-                      bytes);
+  /// The next power of two, so that memory seldom grows.
+  static std::size_t rounded(std::size_t bytes) {
+    std::size_t power = std::size_t{1} << 16;
+    while (power < bytes) power *= 2;
+    return power;
+  }
+
+  /// The memory of the queue, locked. On a host, any that isn't locked. Threads that use one queue
+  /// wait for each other, so that the kernels of a call follow one another on the queue.
+  Memory& lock_memory(const QueueId& queue) {
+    for (;;) {
+      Memory* const found = try_lock_memory(queue);
+      if (found != nullptr) return *found;
+      Intrinsics::before_next_poll();
     }
-    return memory.data();
+  }
+
+  Memory* try_lock_memory(const QueueId& queue) {
+    const std::lock_guard lock(m_mutex);
+    for (auto memory = m_memories.begin(); memory != m_memories.end(); ++memory) {
+      if (memory->queue != queue) continue;
+      if (memory->in_use.try_lock()) {
+        m_memories.splice(m_memories.end(), m_memories, memory);
+        return &m_memories.back();
+      }
+      if (!is_synchronous<Exec>) return nullptr;
+    }
+    free_oldest();
+    Memory& made = m_memories.emplace_back();
+    made.queue = queue;
+    made.in_use.lock();
+    return &made;
+  }
+
+  void free_oldest() {
+    if constexpr (!is_synchronous<Exec>) {
+      if (m_memories.size() < most_queues) return;
+      const AllocationsDuringCapture allowed;  // to free memory is forbidden, too
+      for (auto memory = m_memories.begin(); memory != m_memories.end(); ++memory) {
+        if (!memory->in_use.try_lock()) continue;
+        memory->in_use.unlock();
+        m_memories.erase(memory);
+        return;
+      }
+    }
+  }
+
+  void take_back(Memory& memory) {
+    const std::lock_guard lock(m_mutex);
+    memory.in_use.unlock();
   }
 
   std::mutex m_mutex;
-  std::map<QueueId, Memory> m_of_queue;
+  std::list<Memory> m_memories;  // the one used last is last
 };
 
 }  // namespace KokkosSoftmax::Impl

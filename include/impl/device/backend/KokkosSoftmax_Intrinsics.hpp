@@ -22,6 +22,7 @@
 ///   moved and not changed. The compiler keeps arrays of this type in registers.
 /// - has_shuffles, lane_number(), shuffle_xor(value, distance): the lanes of a vector. The distance
 ///   is less than shuffled_lanes. All lanes of a warp call it.
+/// - has_max_over_warp, max_over_warp(word): the largest word of 32 bits in the 32 lanes of a warp
 /// - any_lane(condition): whether the condition holds in any lane of the warp. All lanes of a warp
 ///   call it. Without shuffles, it is the condition itself, which must be the same in all lanes of
 ///   a vector.

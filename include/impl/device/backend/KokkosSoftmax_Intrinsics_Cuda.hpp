@@ -92,6 +92,16 @@ KOKKOS_FORCEINLINE_FUNCTION T shuffle_xor(std::uint32_t lanes, T value, int dist
   return __shfl_xor_sync(lanes, value, distance);
 }
 
+inline constexpr bool has_max_over_warp = __CUDA_ARCH__ >= 800;
+
+KOKKOS_FORCEINLINE_FUNCTION std::uint32_t max_over_warp(std::uint32_t word) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(0xffffffffu, word);
+#else
+  return word;
+#endif
+}
+
 KOKKOS_FORCEINLINE_FUNCTION bool any_lane(bool condition) {
   return __any_sync(0xffffffffu, condition) != 0;
 }

@@ -39,6 +39,9 @@ inline constexpr bool has_half_pair_max = false;
 template <class X>
 std::uint32_t half_pair_max(std::uint32_t, std::uint32_t);
 
+inline constexpr bool has_max_over_warp = false;
+std::uint32_t max_over_warp(std::uint32_t);
+
 inline constexpr bool has_whole_moves = false;
 void store_global(void*, const Words<4>&);
 template <int count>
