@@ -57,11 +57,10 @@ class RaggedHostLaunch {
     const auto& problem = m_work.arguments.problem;
     if (problem.entries <= HostRaggedWindow::longest) return compute(nullptr);
     const std::size_t bytes = static_cast<std::size_t>(windows()) * sizeof(States);
-    QueueMemory<Exec>::singleton().with(m_exec, bytes, [&](void* memory) {
-      auto* const states = static_cast<States*>(memory);
-      compute(states);
-      if constexpr (Op::reduces) finish_long_rows(states);
-    });
+    const auto memory = QueueMemory<Exec>::singleton().lease(m_exec, bytes);
+    auto* const states = reinterpret_cast<States*>(memory.data());
+    compute(states);
+    if constexpr (Op::reduces) finish_long_rows(states);
   }
 
  private:

@@ -38,18 +38,17 @@ class RaggedTeamsLaunch {
     const std::int64_t vector_windows = m_windows * Shape::vector_windows;
     std::size_t bytes = 0;
     Work::in(nullptr, vector_windows, m_windows, bytes);
-    QueueMemory<Exec>::singleton().with(m_exec, bytes, [&](void* memory) {
-      m_arguments.work = Work::in(memory, vector_windows, m_windows, bytes);
-      find_windows(vector_windows);
-      launch_for_list<OfVectors>(RaggedStep::rows, vector_windows,
-                                 RaggedVectorsKernel<Exec, Op, Shape>(m_arguments));
-      const std::int64_t longest = m_arguments.problem.entries;
-      if (longest > Shape::longest_of_vector)
-        launch_for_list<OfTeams>(RaggedStep::teams, 2 * m_windows,
-                                 RaggedTeamsKernel<Exec, Op, Shape>(m_arguments));
-      if constexpr (Op::reduces)
-        if (longest > Shape::longest_of_team) finish_long_rows();
-    });
+    const auto memory = QueueMemory<Exec>::singleton().lease(m_exec, bytes);
+    m_arguments.work = Work::in(memory.data(), vector_windows, m_windows, bytes);
+    find_windows(vector_windows);
+    launch_for_list<OfVectors>(RaggedStep::rows, vector_windows,
+                               RaggedVectorsKernel<Exec, Op, Shape>(m_arguments));
+    const std::int64_t longest = m_arguments.problem.entries;
+    if (longest > Shape::longest_of_vector)
+      launch_for_list<OfTeams>(RaggedStep::teams, 2 * m_windows,
+                               RaggedTeamsKernel<Exec, Op, Shape>(m_arguments));
+    if constexpr (Op::reduces)
+      if (longest > Shape::longest_of_team) finish_long_rows();
   }
 
  private:

@@ -10,6 +10,7 @@
 #include <impl/device/backend/KokkosSoftmax_Intrinsics.hpp>
 #include <impl/device/numerics/KokkosSoftmax_ExpForSum.hpp>
 #include <impl/device/op/KokkosSoftmax_RowOp.hpp>
+#include <type_traits>
 
 namespace KokkosSoftmax::Impl {
 
@@ -78,6 +79,39 @@ class FlatRowOf {
   Words m_words;
 };
 
+/// A sum of terms of a run. A float also has what rounding has dropped (Kahan): 32 equal terms
+/// beside a large one would add up 32 equal rounding errors. Infinite sums become NaN.
+template <class T>
+class RunSum {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION void add(T term) {
+    if constexpr (std::is_same_v<T, float>) {
+      term -= m_dropped;
+      const T sum = m_sum + term;
+      m_dropped = (sum - m_sum) - term;
+      m_sum = sum;
+    } else {
+      m_sum += term;
+    }
+  }
+  /// Adds exp(v). With `keep`, also writes exp(v) to `slot`.
+  template <bool keep, class Exp>
+  KOKKOS_FORCEINLINE_FUNCTION void add_exp(const Exp& exp, T v, T& slot) {
+    if constexpr (!keep && std::is_same_v<T, double>) {
+      m_sum = plus_exp(m_sum, exp, v);
+    } else {
+      const T term = exp(v);
+      if constexpr (keep) slot = term;
+      add(term);
+    }
+  }
+  KOKKOS_FORCEINLINE_FUNCTION T value() const { return m_sum; }
+
+ private:
+  T m_sum = T(0);
+  T m_dropped = T(0);  // only of float
+};
+
 /// The values of a run in registers, for operations on values.
 template <RowOp Rows, class Batch, class Run>
 class FlatValues {
@@ -142,17 +176,17 @@ class FlatValues {
   KOKKOS_FORCEINLINE_FUNCTION void find_sums() {
     OfRow* row = m_run.of_row + m_batch.first_row();
     Exp exp = row->exp();
-    T sum(0);
+    RunSum<T> sum;
     m_batch.for_each_slot_in_rows(
         [&] {
           exp = (++row)->exp();
-          sum = T(0);
+          sum = RunSum<T>();
         },
         [&](int j) {
-          add_term<Output::keeps_exponentials>(sum, exp, m_value[j], m_value[j]);
-          if (m_batch.is_tail(j)) row->sum = sum;
+          sum.template add_exp<Output::keeps_exponentials>(exp, m_value[j], m_value[j]);
+          if (m_batch.is_tail(j)) row->sum = sum.value();
         });
-    m_batch.join_lanes(sum, m_run.of_row, [](T a, T b) { return a + b; });
+    m_batch.join_lanes(sum.value(), m_run.of_row, [](T a, T b) { return a + b; });
   }
 
   const Batch& m_batch;

@@ -137,7 +137,10 @@ struct RaggedLogSumExp {
 
   KOKKOS_FORCEINLINE_FUNCTION static void finish(const Arguments& arguments, std::int64_t r,
                                                  const State& state) {
-    arguments.problem.of_rows[r] = OnlyOutput<Rows>(state, arguments.empty_rows).value;
+    const T lse = OnlyOutput<Rows>(state, arguments.empty_rows).value;
+    // With the scale 0, values are tiny, and results are logarithms of whole numbers.
+    const bool is_zero = arguments.of_rows.scale_is_zero && Kokkos::abs(lse) < T(0.5);
+    arguments.problem.of_rows[r] = is_zero ? T(0) : lse;
   }
 
  private:
