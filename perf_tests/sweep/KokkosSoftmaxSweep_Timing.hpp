@@ -5,6 +5,7 @@
 #include <Kokkos_Core.hpp>
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <thread>
 #include <type_traits>
 #include <vector>
@@ -119,6 +120,26 @@ std::vector<double> seconds_of_batches(const Exec& exec, const Launch& launch,
 template <class Exec, class Launch>
 double median_seconds(const Exec& exec, const Launch& launch, Rest rest = Rest::zero()) {
   return median(seconds_of_batches(exec, launch, rest));
+}
+
+/// The times of one launch of each call in the median of its batches. The calls have their batches
+/// in turn, so that whatever disturbs the machine for a while disturbs all of them.
+template <class Exec>
+std::vector<double> median_seconds_in_turn(const Exec& exec,
+                                           const std::vector<std::function<void()>>& calls) {
+  constexpr int runs = 11;
+  std::vector<int> launches;
+  for (const auto& call : calls) {
+    call();
+    launches.push_back(batch_size(exec, call));
+  }
+  std::vector<std::vector<double>> seconds(calls.size());
+  for (int run = 0; run < runs; ++run)
+    for (std::size_t c = 0; c < calls.size(); ++c)
+      seconds[c].push_back(seconds_of(exec, calls[c], launches[c]) / launches[c]);
+  std::vector<double> medians;
+  for (const auto& batches : seconds) medians.push_back(median(batches));
+  return medians;
 }
 
 }  // namespace KokkosSoftmaxSweep
