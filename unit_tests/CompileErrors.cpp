@@ -30,6 +30,14 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::logsumexp(Exec{}, x, lse);
   KokkosSoftmax::logsumexp_both_axes(Exec{}, x, lse, lse);
   KokkosSoftmax::logsumexp_both_axes(View<const double**>(x), lse, lse, 2.0);
+  const View<int*> offsets("offsets", 2);
+  KokkosSoftmax::segment_softmax(Exec{}, lse, offsets, lse);
+  KokkosSoftmax::segment_log_softmax(View<const double*>(lse), View<const std::int64_t*>(), lse,
+                                     {.scale = 2.0});
+  KokkosSoftmax::segment_logsumexp(lse, offsets, lse);
+  KokkosSoftmax::segment_softmax_backward(lse, lse, offsets, lse);
+  KokkosSoftmax::segment_log_softmax_backward(Exec{}, lse, lse, offsets, lse);
+  KokkosSoftmax::segment_logsumexp_backward(lse, lse, lse, offsets, lse);
   KokkosSoftmax::plan_logsumexp(Exec{}, x, lse).execute(x, lse);
   const KokkosSoftmax::Options options{.axis = 0};
   KokkosSoftmax::log_softmax(x, y, options);
@@ -161,6 +169,12 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::logsumexp_both_axes(Exec{}, x, lse, x);
   KokkosSoftmax::logsumexp_both_axes(Exec{}, half, lse, lse);
   KokkosSoftmax::logsumexp_both_axes(Exec{}, x, lse, FarView<double*>());
+  KokkosSoftmax::segment_softmax(Exec{}, x, offsets, lse);
+  KokkosSoftmax::segment_softmax(Exec{}, lse, View<short*>("offsets", 1), lse);
+  KokkosSoftmax::segment_softmax(Exec{}, lse, offsets, View<float*>("y", 1));
+  KokkosSoftmax::segment_log_softmax(Exec{}, lse, FarView<int*>(), lse);
+  KokkosSoftmax::segment_logsumexp(Exec{}, lse, offsets, View<float*>("lse", 1));
+  KokkosSoftmax::segment_softmax_backward(Exec{}, lse, lse, offsets, View<const double*>(lse));
   cross_entropy(1.0, x, labels, lse);
   cross_entropy(Exec{}, View<double*****>(), labels, lse);
   cross_entropy(Exec{}, View<int**>("x", 1, 1), labels, lse);

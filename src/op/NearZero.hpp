@@ -8,6 +8,7 @@
 /// that this code is short and takes few registers: a loop over entries, whatever the tile of the
 /// schedule is.
 
+#include <impl/device/backend/KokkosSoftmax_AnyCallable.hpp>
 #include <impl/device/numerics/KokkosSoftmax_ExpForSum.hpp>
 #include <impl/device/team/KokkosSoftmax_LseState.hpp>
 #include <row/RowArgs.hpp>
@@ -64,6 +65,7 @@ KOKKOS_FORCEINLINE_FUNCTION Row row_again(const Arguments& arguments, std::int64
 
 /// Settles the state of the entries of one thread in the tiles of class Tile, if it is near 0.
 /// `make_row` makes the row, see row_again().
+KOKKOSSOFTMAX_IMPL_ANY_CALLABLE
 template <class Tile, class Arguments, RowState State, class MakeRow>
 KOKKOS_FORCEINLINE_FUNCTION void settle_thread([[maybe_unused]] const Arguments& arguments,
                                                [[maybe_unused]] std::int64_t first,
