@@ -60,8 +60,8 @@ class VectorRows {
     return *reinterpret_cast<Layout*>(m_scratch);
   }
 
-  /// Ends a batch of rows: all that are left, except the last one if they don't fit. (All others have
-  /// fewer entries than a window has positions.) There are only so many records of rows.
+  /// Ends a batch of rows: all that are left, except the last one if they don't fit. (All others
+  /// have fewer entries than a window has positions.) There are only so many records of rows.
   KOKKOS_FORCEINLINE_FUNCTION void set_end(RowsOfVector& batch, const RowsOfVector& rows) const {
     batch.end_row = rows.end_row;
     batch.end_entry = rows.end_entry;
