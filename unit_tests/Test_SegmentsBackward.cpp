@@ -16,9 +16,9 @@ namespace {
 using Right = Kokkos::LayoutRight;
 
 /// Lengths at which rows are computed in different ways.
-constexpr std::size_t lengths[] = {1,    2,    3,     7,     12,    31,    33,   128,
-                                   300,  507,  509,   512,   513,   1020,  1025, 2049,
-                                   4097, 8193, 16385, 65536, 65537, 100003};
+constexpr std::size_t lengths_of_ragged_rows[] = {
+    1,   2,   3,    7,    12,   31,   33,   128,   300,   507,   509,
+    512, 513, 1020, 1025, 2049, 4097, 8193, 16385, 65536, 65537, 100003};
 
 template <class C>
 class SegmentsBackward : public ::testing::Test {
@@ -34,7 +34,7 @@ class SegmentsBackward : public ::testing::Test {
   };
   static Sample sample_of(BackwardFunction function) {
     Sample sample;
-    for (const std::size_t columns : lengths) {
+    for (const std::size_t columns : lengths_of_ragged_rows) {
       const auto some = backward_sample<X>(function, 3, columns);
       sample.y.add(some.y);
       sample.dy.add(some.dy);
@@ -124,7 +124,7 @@ TYPED_TEST(SegmentsBackward, OfLogSumExp) {
   using X = typename TypeParam::x_value;
   using Exec = typename TypeParam::exec;
   RaggedRows<T> x;
-  for (const std::size_t columns : lengths) {
+  for (const std::size_t columns : lengths_of_ragged_rows) {
     x.add(normal_rows<X>(2, columns));
     x.add({.count = 1, .columns = 0, .values = {}});
   }

@@ -14,17 +14,17 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-using Impl::RaggedOperation;
+using KokkosSoftmax::Impl::RaggedOperation;
 
 /// Short rows have up to 32 entries, those of a team up to 128.
 template <class Op>
-using OneLane = Impl::RaggedShape<Op, 1, 1, 32, 1, 1, 128, 1>;
+using OneLane = KokkosSoftmax::Impl::RaggedShape<Op, 1, 1, 32, 1, 1, 128, 1>;
 
 template <class C>
 class SegmentsOneLane : public ::testing::Test {
  protected:
   using T = typename C::value;
-  using V = Impl::ValueTypes<T, T>;
+  using V = KokkosSoftmax::Impl::ValueTypes<T, T>;
 
   static RaggedRows<T> rows_of(const std::vector<std::size_t>& lengths) {
     RaggedRows<T> ragged;
@@ -42,18 +42,18 @@ class SegmentsOneLane : public ::testing::Test {
     const auto offsets = ragged.template offsets<std::int32_t>();
     const std::vector<T> x = ragged.entries(T(1));
     std::vector<T> y(x.size(), T(-7)), lse(ragged.rows.size(), T(-7));
-    Impl::RaggedProblem<T, T> problem;
+    KokkosSoftmax::Impl::RaggedProblem<T, T> problem;
     problem.rows = static_cast<std::int64_t>(ragged.rows.size());
     problem.entries = static_cast<std::int64_t>(x.size());
     problem.offset = {offsets.data(), false};
     problem.x = x.data();
     problem.y = y.data();
     problem.of_rows = lse.data();
-    launch<Impl::RaggedSoftmax<V, 0>>(RaggedOperation::softmax, problem);
+    launch<KokkosSoftmax::Impl::RaggedSoftmax<V, 0>>(RaggedOperation::softmax, problem);
     expect_right(Function::softmax, ragged, y);
-    launch<Impl::RaggedSoftmax<V, 1>>(RaggedOperation::log_softmax, problem);
+    launch<KokkosSoftmax::Impl::RaggedSoftmax<V, 1>>(RaggedOperation::log_softmax, problem);
     expect_right(Function::log_softmax, ragged, y);
-    launch<Impl::RaggedLogSumExp<V>>(RaggedOperation::logsumexp, problem);
+    launch<KokkosSoftmax::Impl::RaggedLogSumExp<V>>(RaggedOperation::logsumexp, problem);
     for (std::size_t r = 0; r < ragged.rows.size(); ++r)
       EXPECT_TRUE(is_accurate(Function::logsumexp, ragged.rows[r], reference(ragged.rows[r]),
                               std::vector<T>{lse[r]}))
@@ -62,11 +62,13 @@ class SegmentsOneLane : public ::testing::Test {
 
  private:
   template <class Op>
-  static void launch(RaggedOperation operation, const Impl::RaggedProblem<T, T>& problem) {
+  static void launch(RaggedOperation operation,
+                     const KokkosSoftmax::Impl::RaggedProblem<T, T>& problem) {
     using Exec = typename C::exec;
     const Exec exec;
     const auto arguments = Op::Arguments::of_values(problem, 1, EmptyRows::nan);
-    Impl::RaggedTeamsLaunch<Exec, Op, OneLane<Op>>(exec, operation, arguments).launch();
+    KokkosSoftmax::Impl::RaggedTeamsLaunch<Exec, Op, OneLane<Op>>(exec, operation, arguments)
+        .launch();
     exec.fence();
   }
 
@@ -81,13 +83,13 @@ class SegmentsOneLane : public ::testing::Test {
 };
 
 template <class... Exec>
-constexpr auto hosts(TypeList<Exec...>) {
+constexpr auto hosts_of(TypeList<Exec...>) {
   return
       typename Concatenated<std::conditional_t<is_host_space<Exec>, TypeList<Exec>, TypeList<>>...,
                             TypeList<>>::type{};
 }
-using HostConfigs = OverSpaces<decltype(hosts(EnabledSpaces{}))>::values::types;
-TYPED_TEST_SUITE(SegmentsOneLane, HostConfigs, );
+using OneLaneConfigs = OverSpaces<decltype(hosts_of(EnabledSpaces{}))>::values::types;
+TYPED_TEST_SUITE(SegmentsOneLane, OneLaneConfigs, ConfigName);
 
 TYPED_TEST(SegmentsOneLane, LengthsOnBorders) {
   for (const std::size_t length :
