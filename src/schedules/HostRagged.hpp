@@ -70,11 +70,18 @@ class HostRaggedValues {
 
   void rows(std::int64_t first, std::int64_t end) const {
     const auto& problem = m_arguments.problem;
+    const HostKernels<X, Y>& kernels = HostRaggedValues::kernels();
+    auto job = common_job();
     for_each_length(problem.offset, first, end, end - first, [&](const RowsOfOneLength& some) {
-      if (some.columns > 0)
-        kernels().rows(job(some));
-      else if (!Op::writes_entries)
+      if (some.columns > 0) {
+        set_rows(job, some);
+        if (some.count < fewest_together && some.columns <= longest_of_few)
+          compute_one_by_one(kernels, job);
+        else
+          kernels.rows(job);
+      } else if (!Op::writes_entries) {
         std::fill_n(problem.of_rows + some.first, some.count, -Kokkos::Experimental::infinity_v<T>);
+      }
     });
   }
 
@@ -102,34 +109,54 @@ class HostRaggedValues {
       return table.log_softmax;
   }
 
+  /// The kernel for short rows computes several of them together, which takes too long for few.
+  static constexpr std::int64_t fewest_together = 4;
+  static constexpr std::int64_t longest_of_few = 256;
+  static void compute_one_by_one(const HostKernels<X, Y>& kernels,
+                                 const HostRowsJob<X, Y, T>& job) {
+    for (std::int64_t r = 0; r < job.rows; ++r) {
+      const State state = kernels.reduce(job, r, 0, job.columns);
+      kernels.finish(job, r, state);
+      if constexpr (Op::writes_entries) kernels.write(job, r, 0, job.columns, state);
+    }
+  }
+
   HostRowsJob<X, Y, T> job(const RowPart& part) const {
     return job(RowsOfOneLength{part.row, 1, part.begin, part.end - part.begin});
   }
   HostRowsJob<X, Y, T> job(const RowsOfOneLength& rows) const {
-    const auto& problem = m_arguments.problem;
+    auto job = common_job();
+    set_rows(job, rows);
+    return job;
+  }
+
+  /// What the jobs of all rows have in common.
+  HostRowsJob<X, Y, T> common_job() const {
     HostRowsJob<X, Y, T> job;
     job.factors =
         typename Op::Source(m_arguments.of_rows).on_host().template factors<HostFactors<T>>();
     job.lse = {nullptr, 0};
     job.max = {nullptr, 0};
     job.zero_empty_rows = m_arguments.empty_rows == EmptyRows::zero;
+    job.streams = false;
+    job.y_holds_row_values = !Op::writes_entries && !std::is_same_v<Y, T>;
     job.buffer = host_thread_buffer<T>();
+    return job;
+  }
+  void set_rows(HostRowsJob<X, Y, T>& job, const RowsOfOneLength& rows) const {
+    const auto& problem = m_arguments.problem;
     job.x = reinterpret_cast<const X*>(problem.x + rows.begin);
     job.x_stride = rows.columns;
     job.rows = rows.count;
     job.columns = rows.columns;
     if constexpr (Op::writes_entries) {
       job.streams = streams_past_caches(problem, rows.count * rows.columns, m_threads);
-      job.y_holds_row_values = false;
       job.y = reinterpret_cast<Y*>(problem.y + rows.begin);
       job.y_stride = rows.columns;
     } else {
-      job.streams = false;
-      job.y_holds_row_values = !std::is_same_v<Y, T>;
       job.y = reinterpret_cast<Y*>(problem.of_rows + rows.first);
       job.y_stride = sizeof(T) / sizeof(Y);
     }
-    return job;
   }
 
   const Arguments& m_arguments;
