@@ -13,7 +13,7 @@
 #include <launch/QueueMemory.hpp>
 #include <launch/RaggedLabels.hpp>
 #include <launch/TeamLimits.hpp>
-#include <schedules/ragged/Rows.hpp>
+#include <schedules/ragged/Kernels.hpp>
 
 namespace KokkosSoftmax::Impl {
 

@@ -25,6 +25,8 @@
 ///   registers, given its state. The exponentials in the tile times `factor` are relative to it.
 /// - write_part(...): the same for a tile of values, without factor, if results are entries
 /// - finish(arguments, r, state): writes the number of a row, if it has one
+/// - write_empty_rows(arguments, rows, lane, lanes): writes the numbers of rows without entries, if
+///   results are not entries. Batches leave these rows out.
 
 #include <KokkosSoftmax_Options.hpp>
 #include <impl/device/op/KokkosSoftmax_Backward.hpp>

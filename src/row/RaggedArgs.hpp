@@ -40,6 +40,7 @@ struct RaggedRowArgs {
   KOKKOS_FORCEINLINE_FUNCTION const X* dy_row(std::int64_t /*r*/) const { return dy; }
 };
 
+/// One vector of entries.
 template <class V>
 class RaggedSource : public ScaledSource<RaggedRowArgs<V>> {
  public:
@@ -47,6 +48,7 @@ class RaggedSource : public ScaledSource<RaggedRowArgs<V>> {
   using ScaledSource<Arguments>::ScaledSource;
 };
 
+/// Two vectors of entries, which the gradient reads together.
 template <class V>
 class RaggedPairSource : public PairSource<RaggedRowArgs<V>> {
  public:

@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_ROW_RAGGEDWORK_HPP
 
 /// \file
-/// What the kernels of a launch leave for each other: the rows that teams have to compute, and the
-/// states of parts of long rows.
+/// What the kernels of a launch leave for each other: lists of the rows that vectors and teams have
+/// to compute, and the states of parts of long rows.
 
 #include <Kokkos_Core.hpp>
 #include <cstddef>

@@ -26,8 +26,8 @@ class TeamOfRow {
 
   KOKKOS_FORCEINLINE_FUNCTION int number() const { return m_number; }
 
-  /// There is a barrier between two calls of max(), and between two calls of sum(): that of sum(),
-  /// of max(), or barrier().
+  /// max() and sum() use different scratch memory, and each has one barrier. The caller has to put
+  /// a barrier() between two calls of max() without sum() between them. The same holds for sum().
   KOKKOS_FORCEINLINE_FUNCTION T max(T value) const {
     return combine(max_over_lanes<lanes>(m_member, value), 0,
                    [](T a, T b) { return larger(a, b); });

@@ -90,8 +90,6 @@ class FlatBatch {
     find_run(first_slot, end_slot);
   }
 
-  /// The number of rows that have entries.
-  KOKKOS_FORCEINLINE_FUNCTION int rows() const { return m_rows; }
   /// The number in the batch, with rows without entries, of row r.
   KOKKOS_FORCEINLINE_FUNCTION int number(int r) const { return m_scratch.row[r]; }
   /// The row that the first slot of the run belongs to.
@@ -109,8 +107,7 @@ class FlatBatch {
       f(j);
     }
   }
-  /// The same for the slots after heads other than the first slot, before whose call `next` is
-  /// called.
+  /// The same, except that next() is called before f(j) if slot j > 0 is a head.
   template <class Next, class F>
   KOKKOS_FORCEINLINE_FUNCTION void for_each_slot_in_rows(const Next& next, const F& f) const {
     for_each_slot([&](int j) {
@@ -204,7 +201,7 @@ class FlatBatch {
   Scratch m_scratch;
   int m_lane;
   int m_log_run;
-  int m_rows = 0;
+  int m_rows = 0;  // those that have entries
   int m_first_row;
   std::uint32_t m_entries;
   std::uint32_t m_heads;

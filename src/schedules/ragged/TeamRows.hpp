@@ -13,7 +13,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// What a whole row is reduced to.
+/// What a whole row is reduced to, if it is reduced.
 template <class Op>
 struct RaggedRowState {
   using type = typename Op::State;
@@ -23,6 +23,7 @@ requires(Op::reduces) struct RaggedRowState<Op> {
   using type = HeldState<typename Op::Rows>;
 };
 
+/// The rows, or parts of rows, of one team. All threads of the team call each function together.
 template <class Exec, class Op, class Shape>
 class TeamRows {
  public:
@@ -63,8 +64,6 @@ class TeamRows {
     HeldPart<items_of_part> part(*this, of_row);
     Op::write_part(m_arguments, part.tile, part.row, m_thread_id, of_row.row, state);
   }
-
-  KOKKOS_FORCEINLINE_FUNCTION int thread_id() const { return m_thread_id; }
 
   static std::size_t scratch_bytes() { return Words::shmem_size(words); }
 

@@ -13,6 +13,7 @@
 
 namespace KokkosSoftmax::Impl {
 
+/// The windows of one vector. All lanes of the vector call compute() together.
 template <class Exec, class Op, class Shape>
 class VectorRows {
  public:

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_RAGGED_ROWS_HPP
-#define KOKKOSSOFTMAX_SRC_SCHEDULES_RAGGED_ROWS_HPP
+#ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_RAGGED_KERNELS_HPP
+#define KOKKOSSOFTMAX_SRC_SCHEDULES_RAGGED_KERNELS_HPP
 
 /// \file
-/// The kernels of ragged rows. The first one finds the windows (RaggedWindows) and lists the rows
-/// that are too long for a vector. The next ones compute the short rows, then the rows on the list.
+/// The kernels of ragged rows. The first one finds the windows (RaggedWindows) and lists their
+/// rows (RaggedWork). The next ones compute the short rows, then the others.
 /// Long rows are reduced in parts, whose states another kernel merges, and read again to write
 /// their results.
 
