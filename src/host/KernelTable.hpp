@@ -64,12 +64,8 @@ struct KernelsOf {
           job, first_row, rows, first, last, states);
     });
   }
-  static void finish_panel(const PanelsJob& job, std::int64_t first_row, std::int64_t rows,
-                           States& states) {
-    Panel<Op, ScaledValues<L>, L, PanelsJob>(job, first_row, rows, states).finish();
-  }
   static void write_panel(const PanelsJob& job, std::int64_t first_row, std::int64_t rows,
-                          std::int64_t first, std::int64_t last, States& states) {
+                          std::int64_t first, std::int64_t last, const States& states) {
     with_values(job, [&](auto values) {
       KOKKOSSOFTMAX_HOST_ISA::write_panel<Op, typename decltype(values)::type, L>(
           job, first_row, rows, first, last, states);
@@ -93,8 +89,9 @@ struct KernelsOf {
 
  public:
   static constexpr HostKernels<X, Y> all() {
-    return {&rows,   &reduce,       &merge<Op, T>,       &finish_row<Op, L, Job>, &write,
-            &panels, &reduce_panel, &merge_panel<Op, L>, &finish_panel,           &write_panel};
+    return {
+        &rows,   &reduce,       &merge<Op, T>,       &finish_row<Op, L, Job>,         &write,
+        &panels, &reduce_panel, &merge_panel<Op, L>, &finish_panel<Op, L, PanelsJob>, &write_panel};
   }
 };
 

@@ -33,14 +33,14 @@ struct HostKernels {
   /// Computes rows that lie side by side.
   void (*panels)(const PanelsJob&);
 
-  // The same parts for up to host_panel_rows rows from first_row on. write_panel replaces the
-  // states.
+  // The same parts for up to host_panel_rows rows from first_row on.
   void (*reduce_panel)(const PanelsJob&, std::int64_t first_row, std::int64_t rows,
                        std::int64_t first, std::int64_t last, PanelStates&);
   void (*merge_panel)(PanelStates& into, const PanelStates& from, std::int64_t rows);
-  void (*finish_panel)(const PanelsJob&, std::int64_t first_row, std::int64_t rows, PanelStates&);
+  void (*finish_panel)(const PanelsJob&, std::int64_t first_row, std::int64_t rows,
+                       const PanelStates&);
   void (*write_panel)(const PanelsJob&, std::int64_t first_row, std::int64_t rows,
-                      std::int64_t first, std::int64_t last, PanelStates&);
+                      std::int64_t first, std::int64_t last, const PanelStates&);
 };
 
 /// The kernels of the backward passes on entries of type X.

@@ -7,20 +7,11 @@
 /// largest entries of the next group are found, and the group before is written. So memory is read
 /// and written all the time, and the processor always has exponentials to compute.
 
+#include <host/Page.hpp>
 #include <host/RowReduction.hpp>
 #include <host/RowWriter.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
-
-inline constexpr std::int64_t page_bytes = 4096;
-
-/// The distance from b to a within a page. AMD's processors compare addresses within a page to find
-/// out whether a load needs the data of a store under way: if both are the same there, the load
-/// waits for the store.
-inline std::int64_t distance_in_page(const void* a, const void* b) {
-  return static_cast<std::int64_t>(
-      (reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) % page_bytes);
-}
 
 template <class Op, class Values, class L, bool streams, RowEnds ends, class Job>
 class PipelinedRows {

@@ -68,7 +68,7 @@ std::int64_t threads_of(const Member& member) {
 /// - merge(into, from)
 /// - finish(state): writes what there is one number of per row
 /// - write(first, last, state): writes the entries of parts [first, last), given the state of all
-///   parts, which it may replace. It begins with the last part, which a cache still holds.
+///   parts. It begins with the last part, which a cache still holds.
 ///
 /// The states are merged in order, so that the result doesn't depend on the number of threads.
 template <class InParts>

@@ -422,8 +422,8 @@ class HostPanelParts {
   void merge(State& into, const State& from) const {
     m_kernels.merge_panel(into, from, m_job.rows);
   }
-  void finish(State& rows) const { m_kernels.finish_panel(m_job, 0, m_job.rows, rows); }
-  void write(std::int64_t first, std::int64_t last, State& rows) const {
+  void finish(const State& rows) const { m_kernels.finish_panel(m_job, 0, m_job.rows, rows); }
+  void write(std::int64_t first, std::int64_t last, const State& rows) const {
     m_kernels.write_panel(m_job, 0, m_job.rows, m_parts.begin(first), m_parts.begin(last), rows);
   }
 

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_PAGE_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_PAGE_HPP
+
+/// \file
+/// Places within a page of memory. AMD's processors compare addresses within a page to find out
+/// whether a load needs the data of an earlier store that isn't done. If both are at the same
+/// place, the load waits for the store.
+
+#include <host/Instructions.hpp>
+#include <host/Jobs.hpp>
+
+namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
+
+inline constexpr std::int64_t page_bytes = 4096;
+
+/// The distance from b to a within a page.
+inline std::int64_t distance_in_page(const void* a, const void* b) {
+  return static_cast<std::int64_t>(
+      (reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) % page_bytes);
+}
+
+/// Arrays of one number per row of a panel, all of which begin in the cache line at the place of p
+/// within a page.
+template <class T, int count>
+class PanelArrays {
+ public:
+  explicit PanelArrays(const void* p)
+      : m_first(reinterpret_cast<T*>(m_storage + distance_in_page(p, m_storage) / line * line)) {}
+  PanelArrays(const PanelArrays&) = delete;
+  PanelArrays& operator=(const PanelArrays&) = delete;
+
+  T* array(int k) { return m_first + k * host_panel_rows; }
+
+ private:
+  static constexpr std::int64_t line = 64;
+
+  T* m_first;
+  alignas(line) char m_storage[page_bytes + count * host_panel_rows * sizeof(T)];
+};
+
+}  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
+
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_PANELWRITER_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_PANELWRITER_HPP
+
+/// \file
+/// The output of rows that lie side by side, given their states.
+
+#include <host/PanelReduction.hpp>
+#include <host/RowWriter.hpp>
+
+namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
+
+/// \tparam streams  whether whole cache lines of y are written past the caches
+template <class Op, class Values, class L, bool streams, class Job>
+class PanelWriter {
+  using X = typename Job::X;
+  using Y = typename Job::Y;
+  using T = typename L::T;
+  using V = typename L::V;
+  using Exp = typename Op::template Exp<L>;
+  using Output = typename Op::template Output<L>;
+  static constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(Y));
+  static constexpr std::int64_t step = streams && line > L::width ? line : L::width;
+  /// A load waits for stores that are up to so many bytes earlier, see Page.hpp.
+  static constexpr std::int64_t apart = 1024;
+
+ public:
+  /// Rows [first, first + rows) of a job.
+  KOKKOSSOFTMAX_HOST_FUNCTION PanelWriter(const Job& job, std::int64_t first, std::int64_t rows,
+                                          const HostPanelStates<T>& states)
+      : m_job(job),
+        m_values(job.factors),
+        m_x(job.x + first),
+        m_y(job.y + first),
+        m_rows(rows),
+        m_arrays(m_x) {
+    for_each_vector_of<L>(rows, [&](std::int64_t j, const auto&) {
+      const LaneStates<L> row = panel_states<L>(states, j);
+      set_parameters(Exp(row.reference), m_arrays.array(0) + j, m_arrays.array(1) + j);
+      set_parameters(Output(row, job.zero_empty_rows), m_arrays.array(2) + j,
+                     m_arrays.array(3) + j);
+    });
+  }
+
+  /// Writes a column. The next call is for the column before it.
+  KOKKOSSOFTMAX_HOST_FUNCTION void write_column(std::int64_t column) {
+    const X* const x = m_x + column * m_job.x_column_stride;
+    Y* const y = m_y + column * m_job.y_column_stride;
+    const Entries entries{m_values,
+                          x,
+                          x - panel_columns_ahead<X>(m_rows) * m_job.x_column_stride,
+                          m_arrays.array(0),
+                          m_arrays.array(1),
+                          m_arrays.array(2),
+                          m_arrays.array(3)};
+    const std::int64_t begin = streams ? smaller(to_cache_line(y), m_rows) : 0;
+    const std::int64_t end = begin + (m_rows - begin) / step * step;
+    write_some(entries, y, 0, begin);
+    // If y is a bit behind x within a page, the last vectors are first, so that no load of x
+    // follows a store at the same place.
+    const std::int64_t y_behind_x = distance_in_page(y, x);
+    if (y_behind_x > 0 && y_behind_x <= apart)
+      for (std::int64_t j = end - L::width; j >= begin; j -= L::width)
+        write_vector(y + j, entries.load(j, L{}));
+    else
+      for (std::int64_t j = begin; j < end; j += L::width)
+        write_vector(y + j, entries.load(j, L{}));
+    write_some(entries, y, end, m_rows);
+  }
+
+ private:
+  /// The outputs of a column. It has its own copies of pointers, so that the compiler knows that
+  /// writing y doesn't change them.
+  struct Entries {
+    Values values;
+    const X* x;
+    const X* ahead;         // what is prefetched
+    const T* first_of_exp;  // the parameters of Exp and Output
+    const T* second_of_exp;
+    const T* first_of_output;
+    const T* second_of_output;
+
+    template <class Access>
+    KOKKOSSOFTMAX_HOST_FUNCTION V load(std::int64_t j, const Access& access) const {
+      const Output output = parameters<Output>(first_of_output + j, second_of_output + j, access);
+      prefetch_far(ahead + j, 0);
+      const V v = values(access.load(x + j));
+      if constexpr (Op::keeps_exponentials)
+        return output(parameters<Exp>(first_of_exp + j, second_of_exp + j, access)(v));
+      else
+        return output(v);
+    }
+  };
+
+  KOKKOSSOFTMAX_HOST_FUNCTION static void write_vector(Y* y, V v) {
+    if constexpr (streams)
+      L::stream_to(y, v);
+    else
+      L::store(y, v);
+  }
+  /// Writes rows [first, last), fewer than a cache line has.
+  KOKKOSSOFTMAX_HOST_FUNCTION static void write_some(const Entries& entries, Y* y,
+                                                     std::int64_t first, std::int64_t last) {
+    for (std::int64_t j = first; j < last; j += L::width) {
+      const FirstElements<T, L::width> some(static_cast<int>(smaller(last - j, L::width)));
+      some.store(y + j, entries.load(j, some));
+    }
+  }
+
+  template <class P>
+  KOKKOSSOFTMAX_HOST_FUNCTION static void set_parameters(const P& object, T* first, T* second) {
+    typename P::Parameters p;
+    object.get(p);
+    L::store(first, p[0]);
+    if constexpr (sizeof(p) > sizeof(V)) L::store(second, p[1]);
+  }
+  template <class P, class Access>
+  KOKKOSSOFTMAX_HOST_FUNCTION static P parameters(const T* first, const T* second,
+                                                  const Access& access) {
+    typename P::Parameters p;
+    p[0] = access.load(first);
+    if constexpr (sizeof(p) > sizeof(V)) p[1] = access.load(second);
+    return P(p);
+  }
+
+  const Job& m_job;
+  Values m_values;
+  const X* m_x;
+  Y* m_y;
+  std::int64_t m_rows;
+  PanelArrays<T, 4> m_arrays;  // at the place of x within a page, which no store follows closely
+};
+
+}  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
+
+#endif
