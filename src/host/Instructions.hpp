@@ -381,6 +381,12 @@ KOKKOSSOFTMAX_HOST_FUNCTION void stream(void* p, __m256d v) {
 }
 using Int32x8 = std::int32_t __attribute__((vector_size(32)));
 using Int64x4 = std::int64_t __attribute__((vector_size(32)));
+#if !defined(__AVX512F__)
+/// Element i of the result is the entry of the table whose number is in the low bits of v[i].
+KOKKOSSOFTMAX_HOST_FUNCTION __m256 look_up(const float* table, __m256 v) {
+  return _mm256_permutevar8x32_ps(_mm256_load_ps(table), (__m256i)v);
+}
+#endif
 KOKKOSSOFTMAX_HOST_FUNCTION bool any(Int32x8 mask) { return _mm256_movemask_ps((__m256)mask) != 0; }
 KOKKOSSOFTMAX_HOST_FUNCTION bool any(Int64x4 mask) {
   return _mm256_movemask_pd((__m256d)mask) != 0;
@@ -509,6 +515,22 @@ KOKKOSSOFTMAX_HOST_FUNCTION __m512d product_or_zero_below(__m512d x, __m512d lim
                                                           __m512d b) {
   return _mm512_maskz_mul_pd(_mm512_cmp_pd_mask(x, limit, _CMP_NLT_UQ), a, b);
 }
+/// Element i of the result is the entry of the table whose number is in the low bits of v[i].
+KOKKOSSOFTMAX_HOST_FUNCTION __m512 look_up(const float* table, __m512 v) {
+  return _mm512_maskz_permutexvar_ps(0xffff, (__m512i)v, _mm512_load_ps(table));
+}
+KOKKOSSOFTMAX_HOST_FUNCTION __m512d look_up(const double* table, __m512d v) {
+  return _mm512_maskz_permutex2var_pd(0xff, _mm512_load_pd(table), (__m512i)v,
+                                      _mm512_load_pd(table + 8));
+}
+KOKKOSSOFTMAX_HOST_FUNCTION __m512 multiply_add_or_zero_below(__m512 x, __m512 limit, __m512 a,
+                                                              __m512 b, __m512 c) {
+  return _mm512_maskz_fmadd_ps(_mm512_cmp_ps_mask(x, limit, _CMP_NLT_UQ), a, b, c);
+}
+KOKKOSSOFTMAX_HOST_FUNCTION __m512d multiply_add_or_zero_below(__m512d x, __m512d limit, __m512d a,
+                                                               __m512d b, __m512d c) {
+  return _mm512_maskz_fmadd_pd(_mm512_cmp_pd_mask(x, limit, _CMP_NLT_UQ), a, b, c);
+}
 KOKKOSSOFTMAX_HOST_FUNCTION void stream(void* p, __m512 v) {
   _mm512_stream_ps(static_cast<float*>(p), v);
 }
@@ -579,6 +601,14 @@ struct Conversion<HostHalf, 4> {
   }
 };
 #endif
+
+// ---- Any processor, again: these call the functions above, so they come after all of them
+
+/// a * b + c; 0 where x < limit.
+template <class V>
+KOKKOSSOFTMAX_HOST_FUNCTION V multiply_add_or_zero_below(V x, V limit, V a, V b, V c) {
+  return x < limit ? V{} : multiply_add(a, b, c);
+}
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
 

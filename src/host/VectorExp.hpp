@@ -7,52 +7,9 @@
 /// (numerics/Exp.hpp, numerics/ExpForSum.hpp) compute on a host. The reasons for each step are
 /// there.
 
-#include <host/Vector.hpp>
-#include <impl/device/numerics/KokkosSoftmax_ExpConstants.hpp>
+#include <host/ExpTable.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
-
-template <class V, class... Lower>
-KOKKOSSOFTMAX_HOST_FUNCTION V horner(V x, V highest, Lower... lower) {
-  ((highest = multiply_add(highest, x, lower - V{})), ...);
-  return highest;
-}
-
-/// exp(r) for |r| <= ln(2) / 2; with one more term if `is_long`.
-template <class L, bool is_long = false>
-KOKKOSSOFTMAX_HOST_FUNCTION typename L::V exp_polynomial(typename L::V r) {
-  const auto from_highest = [&](auto highest, auto... lower) KOKKOSSOFTMAX_HOST_LAMBDA {
-    return horner(r, L::splat(highest), lower...);
-  };
-  if constexpr (sizeof(typename L::T) == 4 && is_long)
-    return from_highest(KOKKOSSOFTMAX_IMPL_EXP_LONG_POLYNOMIAL_FLOAT);
-  else if constexpr (sizeof(typename L::T) == 4)
-    return from_highest(KOKKOSSOFTMAX_IMPL_EXP_POLYNOMIAL_FLOAT);
-  else if constexpr (is_long)
-    return from_highest(KOKKOSSOFTMAX_IMPL_EXP_LONG_POLYNOMIAL_DOUBLE);
-  else
-    return from_highest(KOKKOSSOFTMAX_IMPL_EXP_POLYNOMIAL_DOUBLE);
-}
-
-/// 2^f for |f| <= 1/2
-template <class L>
-KOKKOSSOFTMAX_HOST_FUNCTION typename L::V exp2_polynomial(typename L::V f) {
-  const auto from_highest = [&](auto highest, auto... lower) KOKKOSSOFTMAX_HOST_LAMBDA {
-    return horner(f, L::splat(highest), lower...);
-  };
-  if constexpr (sizeof(typename L::T) == 4)
-    return from_highest(KOKKOSSOFTMAX_IMPL_EXP2_POLYNOMIAL_FLOAT);
-  else
-    return from_highest(KOKKOSSOFTMAX_IMPL_EXP2_POLYNOMIAL_DOUBLE);
-}
-
-/// 2^n, given `rounded` = n + round_and_bias.
-template <class L>
-KOKKOSSOFTMAX_HOST_FUNCTION typename L::V power_of_two(typename L::V rounded) {
-  using V = typename L::V;
-  using Bits = typename L::Bits;
-  return (V)((Bits)rounded << ExpConstants<typename L::T>::mantissa_bits);
-}
 
 /// exp(v - reference) within 2 ulp, however far v is below the reference.
 ///
@@ -63,6 +20,7 @@ class ExpAccurate {
   using T = typename L::T;
   using V = typename L::V;
   using C = ExpConstants<T>;
+  using Factors = ExpFactors<L>;
 
  public:
   /// The reference for entries whose maximum is `max`.
@@ -89,17 +47,17 @@ class ExpAccurate {
   KOKKOSSOFTMAX_HOST_FUNCTION V operator()(V v) const {
     const V u = v - m_first;
     const V difference = u - m_second;
-    const V rounded = multiply_add(difference, L::splat(C::log2_e), L::splat(C::round_and_bias));
-    const V n = rounded - C::round_and_bias;
-    const V r = multiply_add(n, L::splat(-C::ln2_low),
-                             u - multiply_add(n, L::splat(C::ln2_high), m_second));
-    return product_or_zero_below(difference, L::splat(C::lowest),  // NaN stays NaN
-                                 exp_polynomial<L, true>(r), power_of_two<L>(rounded));
+    const V rounded = multiply_add(difference, L::splat(C::log2_e), L::splat(Factors::round));
+    const V n = rounded - Factors::round;
+    const V r = multiply_add(n, L::splat(-Factors::ln2_low),
+                             u - multiply_add(n, L::splat(Factors::ln2_high), m_second));
+    return Factors::exp_or_zero_below(difference, L::splat(C::lowest),  // NaN stays NaN
+                                      rounded, r);
   }
 
  private:
   KOKKOSSOFTMAX_HOST_FUNCTION static auto is_fine(V x) {
-    return (x < C::fine_limit) & (x > -C::fine_limit);
+    return (x < Factors::fine_limit) & (x > -Factors::fine_limit);
   }
 
   V m_first;
@@ -112,6 +70,7 @@ class ExpForSum {
   using T = typename L::T;
   using V = typename L::V;
   using C = ExpConstants<T>;
+  using Factors = TermFactors<L>;
 
  public:
   KOKKOSSOFTMAX_HOST_FUNCTION static V reference(V max) { return max; }
@@ -132,9 +91,9 @@ class ExpForSum {
   /// see end_sum(). NaN stays NaN, because it comes second in lower() and larger().
   KOKKOSSOFTMAX_HOST_FUNCTION void add(V& sum, V v) const {
     const V x = larger(L::splat(C::lowest_term), lower(L::splat(1), v - m_reference));
-    const V rounded = multiply_add(x, L::splat(C::log2_e), L::splat(C::round_and_bias));
-    const V f = multiply_add(x, L::splat(C::log2_e), C::round_and_bias - rounded);
-    sum = multiply_add(exp2_polynomial<L>(f), power_of_two<L>(rounded), sum);
+    const V rounded = multiply_add(x, L::splat(C::log2_e), L::splat(Factors::round));
+    const V f = multiply_add(x, L::splat(C::log2_e), Factors::round - rounded);
+    Factors::add_exp2(sum, rounded, f);
   }
 
   /// exp(x), x <= 1
