@@ -28,6 +28,8 @@ class PipelinedRows {
   static constexpr std::int64_t block_vectors = 16;
   /// Loads and stores so many bytes apart within a page don't disturb each other.
   static constexpr std::int64_t apart = 512;
+  /// From an element of y that is stored to the one whose line is prefetched.
+  static constexpr std::int64_t elements_ahead = 1024 / sizeof(Y);
 
  public:
   explicit PipelinedRows(const Job& job)
@@ -175,10 +177,13 @@ class PipelinedRows {
         max = larger(load(next + c), max);
         const V v = load(x + c);
         if constexpr (writes) {
-          if (vectors-- > 0)
+          if (vectors-- > 0) {
+            // A store waits until its line is in the first-level cache, and all stores after it.
+            if constexpr (!streams) prefetch_at(writer.next() + elements_ahead);
             writer.write_vector();
-          else if (vectors == -1)  // right after the last one
+          } else if (vectors == -1) {  // right after the last one
             writer.write_rest();
+          }
         }
         add(c, v);
       }

@@ -15,8 +15,9 @@ namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
 /// \tparam dense  the number of columns if the rows of x and y are stored back to back, and one or
 ///                more of them make a whole vector; 0 for other rows, each of which is in a vector
-///                of its own
-template <class Op, class Values, class L, int dense, class Job>
+///                of its own, or in several
+/// \tparam row_vectors  the vectors of such a row
+template <class Op, class Values, class L, int dense, int row_vectors, class Job>
 class PipelinedShortRows {
   using T = typename L::T;
   using V = typename L::V;
@@ -27,12 +28,13 @@ class PipelinedShortRows {
   static constexpr int group = L::width;  // the number of rows
   static constexpr int row_lanes = dense > 0 ? dense : L::width;
   static constexpr int rows_of_vector = L::width / row_lanes;
-  static constexpr int vectors = group / rows_of_vector;  // of a group
+  static constexpr int vectors = group / rows_of_vector;  // of a group, if a row has one
   /// The instructions that take the least time move elements within blocks of 16 bytes.
   static constexpr int block = 16 / static_cast<int>(sizeof(T));
   static constexpr int row_blocks = row_lanes > block ? row_lanes / block : 1;
   static constexpr int rows_of_block = row_lanes < block ? block / row_lanes : 1;
   static_assert(rows_of_vector == 1 || row_blocks <= 2);
+  static_assert(row_vectors == 1 || dense == 0);
   /// The groups from the one that is read to the one whose exponentials are computed, and from that
   /// one to the one that is written.
   static constexpr std::int64_t ahead = 2;
@@ -113,7 +115,7 @@ class PipelinedShortRows {
     LaneStates<L> states;
     KeptParameters<Exp> exp;
     KeptParameters<Output> output;
-    V kept[vectors];
+    V kept[vectors * row_vectors];
   };
   /// What a step needs. Copies of members stay in registers, where stores through pointers don't
   /// change them.
@@ -126,18 +128,22 @@ class PipelinedShortRows {
     std::int64_t y_stride;
     Group* group;
     Values values;
-    FirstElements<T, L::width> some;
+    FirstElements<T, L::width> some;  // of the last vector of a row
 
-    /// Vector i of a group.
-    KOKKOSSOFTMAX_HOST_FUNCTION V load(const X* p, int i) const {
+    /// Vector k of row i of a group, or vector i of a group if there are several rows in each.
+    KOKKOSSOFTMAX_HOST_FUNCTION V load(const X* p, int i, int k) const {
       if constexpr (dense > 0) return values(L::load(p + i * L::width));
-      return some.select(values(some.load(p + i * x_stride)), L::splat(-NumberTraits<T>::infinity));
+      p += i * x_stride + k * L::width;
+      if (k < row_vectors - 1) return values(L::load(p));
+      return some.select(values(some.load(p)), L::splat(-NumberTraits<T>::infinity));
     }
-    KOKKOSSOFTMAX_HOST_FUNCTION void store(int i, V v) const {
+    KOKKOSSOFTMAX_HOST_FUNCTION void store(int i, int k, V v) const {
       if constexpr (dense > 0)
         L::store(y + i * L::width, v);
+      else if (k < row_vectors - 1)
+        L::store(y + i * y_stride + k * L::width, v);
       else
-        some.store(y + i * y_stride, v);
+        some.store(y + i * y_stride + k * L::width, v);
     }
   };
 
@@ -155,15 +161,16 @@ class PipelinedShortRows {
     const auto x = [&](bool exists, std::int64_t of_group) {
       return exists ? m_job.x + of_group * group * m_job.x_stride : nullptr;
     };
-    const Step step{x(adds, g),
-                    x(reads, g + ahead),
-                    x(writes, g - ahead),
-                    writes ? m_job.y + (g - ahead) * group * m_job.y_stride : nullptr,
-                    m_job.x_stride,
-                    m_job.y_stride,
-                    &of_step,
-                    Values(m_job.factors),
-                    FirstElements<T, L::width>(static_cast<int>(m_job.columns))};
+    const Step step{
+        x(adds, g),
+        x(reads, g + ahead),
+        x(writes, g - ahead),
+        writes ? m_job.y + (g - ahead) * group * m_job.y_stride : nullptr,
+        m_job.x_stride,
+        m_job.y_stride,
+        &of_step,
+        Values(m_job.factors),
+        FirstElements<T, L::width>(static_cast<int>(m_job.columns) - (row_vectors - 1) * L::width)};
     const Reduced reduced = run_vectors<reads, adds, writes, 0, vectors>(step);
     if constexpr (adds) {
       LaneStates<L> states = of_step.states;
@@ -184,8 +191,11 @@ class PipelinedShortRows {
   KOKKOSSOFTMAX_HOST_FUNCTION static Reduced run_vectors(const Step& step) {
     if constexpr (count == 1) {
       Reduced r{};
-      if constexpr (reads)  // NaN is no maximum, and larger() returns the second number then
-        r.max = larger(step.load(step.x_read, first), L::splat(-NumberTraits<T>::infinity));
+      if constexpr (reads) {
+        r.max = L::splat(-NumberTraits<T>::infinity);
+        for (int k = 0; k < row_vectors; ++k)  // NaN is no maximum: larger() returns the second
+          r.max = larger(step.load(step.x_read, first, k), r.max);
+      }
       if constexpr (writes) write<first>(step);
       if constexpr (adds) r.sum = add<first>(step);
       return r;
@@ -207,24 +217,28 @@ class PipelinedShortRows {
   template <int i>
   KOKKOSSOFTMAX_HOST_FUNCTION static V add(const Step& step) {
     const Exp exp = step.group->exp.template of_vector<i>();
-    const V v = step.load(step.x, i);
-    if constexpr (Op::keeps_exponentials) {
-      const V e = exp(v);
-      step.group->kept[i] = e;
-      return e;
-    } else {
-      V sum{};
-      exp.add(sum, v);
-      return sum;
+    V sum{};
+    for (int k = 0; k < row_vectors; ++k) {
+      const V v = step.load(step.x, i, k);
+      if constexpr (Op::keeps_exponentials) {
+        const V e = exp(v);
+        step.group->kept[i * row_vectors + k] = e;
+        sum = k == 0 ? e : sum + e;
+      } else {
+        exp.add(sum, v);
+      }
     }
+    return sum;
   }
   template <int i>
   KOKKOSSOFTMAX_HOST_FUNCTION static void write(const Step& step) {
     const Output output = step.group->output.template of_vector<i>();
-    if constexpr (Op::keeps_exponentials)
-      step.store(i, output(step.group->kept[i]));
-    else
-      step.store(i, output(step.load(step.x_written, i)));
+    for (int k = 0; k < row_vectors; ++k) {
+      if constexpr (Op::keeps_exponentials)
+        step.store(i, k, output(step.group->kept[i * row_vectors + k]));
+      else
+        step.store(i, k, output(step.load(step.x_written, i, k)));
+    }
   }
 
   /// The lane in which Lanes::reduce_two() leaves row r of a group.
@@ -248,10 +262,13 @@ class PipelinedShortRows {
 };
 
 /// Computes the first rows of a job by PipelinedShortRows. Returns their number.
-template <class Op, class L, int dense, class Job>
+template <class Op, class L, int dense, int row_vectors, class Job>
 std::int64_t pipelined_short_rows_of(const Job& job) {
-  if (job.factors.is_one) return PipelinedShortRows<Op, PlainValues<L>, L, dense, Job>(job).run();
-  return PipelinedShortRows<Op, ScaledValues<L>, L, dense, Job>(job).run();
+  const auto run = [&]<class Values>(std::type_identity<Values>) {
+    return PipelinedShortRows<Op, Values, L, dense, row_vectors, Job>(job).run();
+  };
+  return job.factors.is_one ? run(std::type_identity<PlainValues<L>>{})
+                            : run(std::type_identity<ScaledValues<L>>{});
 }
 
 /// The same for rows of so many columns, or 1/2, 1/4, ... of them, that are stored back to back.
@@ -260,7 +277,7 @@ std::int64_t pipelined_dense_rows(const Job& job) {
   if constexpr (columns < 2)
     return 0;
   else if (job.columns == columns)
-    return pipelined_short_rows_of<Op, L, columns>(job);
+    return pipelined_short_rows_of<Op, L, columns, 1>(job);
   else
     return pipelined_dense_rows<Op, L, columns / 2>(job);
 }
@@ -274,7 +291,14 @@ std::int64_t pipelined_short_rows(const Job& job) {
   using L = Lanes<T, widest<T>>;
   if constexpr (Op::writes_entries && sizeof(typename Job::X) >= 4 &&
                 std::is_same_v<typename Job::X, typename Job::Y>) {
-    if (!is_amd() || job.columns > L::width) return 0;
+    if (!is_amd() || job.columns > 4 * L::width) return 0;
+    if constexpr (sizeof(typename L::V) >= 64) {
+      if (job.columns > 3 * L::width) return pipelined_short_rows_of<Op, L, 0, 4>(job);
+      if (job.columns > 2 * L::width) return pipelined_short_rows_of<Op, L, 0, 3>(job);
+      if (job.columns > L::width) return pipelined_short_rows_of<Op, L, 0, 2>(job);
+    } else if (job.columns > L::width) {
+      return 0;
+    }
     const bool is_dense = job.x_stride == job.columns && job.y_stride == job.columns;
     if (is_dense && L::width % job.columns == 0) return pipelined_dense_rows<Op, L, L::width>(job);
     // Vectors of 32 bytes have no fast stores of some elements.
@@ -283,7 +307,7 @@ std::int64_t pipelined_short_rows(const Job& job) {
       const bool is_for_dense_rows =
           is_dense && is_dense_number<L>(job.columns) && job.columns <= most_for_dense_rows;
       if (job.columns > L::width / 2 && !is_for_dense_rows)
-        return pipelined_short_rows_of<Op, L, 0>(job);
+        return pipelined_short_rows_of<Op, L, 0, 1>(job);
     }
   }
   return 0;

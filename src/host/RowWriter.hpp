@@ -56,6 +56,8 @@ class RowWriter {
     constexpr int step = in_lines ? line : L::width;
     return (m_columns - m_column) / step * (step / L::width);
   }
+  /// Where the next vector is written.
+  KOKKOSSOFTMAX_HOST_FUNCTION const Y* next() const { return m_y + m_column; }
   KOKKOSSOFTMAX_HOST_FUNCTION void write_vector() {
     const V v = m_output(m_entries.at(m_column));
     if constexpr (m_streams)
