@@ -12,13 +12,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <impl/KokkosSoftmax_InvalidArgument.hpp>
 #include <impl/KokkosSoftmax_Launch.hpp>
 #include <impl/KokkosSoftmax_Overlap.hpp>
 #include <impl/KokkosSoftmax_RowInputs.hpp>
 #include <numeric>
 #include <optional>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 
@@ -68,14 +68,6 @@ inline constexpr bool is_accessible_from =
 
 template <class... V>
 inline constexpr bool are_views = (Kokkos::is_view_v<V> && ...);
-
-template <class... Parts>
-[[noreturn]] void throw_invalid(const Callee& callee, const Parts&... parts) {
-  std::ostringstream message;
-  message << "KokkosSoftmax::" << callee.name() << ": ";
-  (message << ... << parts);
-  throw std::invalid_argument(message.str());
-}
 
 /// The numbers as text: "(5, 7)".
 template <std::size_t max_rank>
