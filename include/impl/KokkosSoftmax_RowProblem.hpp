@@ -29,8 +29,8 @@ struct OuterAxis {
   std::int64_t y_stride;
 };
 
-/// The largest number of outer axes that aren't merged.
-inline constexpr int max_outer_rank = 3;
+/// The largest number of outer axes that kernels take, after axes are merged.
+inline constexpr int max_outer_rank = 4;
 
 /// `rows` independent rows of `columns` entries. The row number r is decomposed into indices of the
 /// outer axes, with the last axis fastest. The outer axes are sorted so that neighbouring rows are
@@ -49,7 +49,7 @@ struct RowProblem {
   std::int64_t x_column_stride = 1;
   std::int64_t y_column_stride = 1;  // 0 if y holds one value per row
   int outer_rank = 1;
-  OuterAxis outer[max_outer_rank] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
+  OuterAxis outer[max_outer_rank] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
   // One number per row beside y: the log-sum-exp and the maximum. Null if it isn't asked for. There
   // is one stride from row to row, because kernels have no registers for several axes.
   RowValue* lse = nullptr;
