@@ -37,7 +37,7 @@ namespace KokkosSoftmax {
 /// \tparam DY      a Kokkos::View
 /// \tparam DX      a Kokkos::View
 /// \param exec     execution space instance on which the work is enqueued
-/// \param y        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout: the output of
+/// \param y        View of float, double, half_t or bhalf_t, rank 1 to 8, any layout: the output of
 ///                 softmax
 /// \param dy       View of the extents and the value type of y, any layout
 /// \param dx       View of the extents and the value type of y, any layout; can be y or dy itself,
@@ -80,7 +80,7 @@ void softmax_backward(const Y& y, const DY& dy, const DX& dx, const Options& opt
 /// \tparam DY      a Kokkos::View
 /// \tparam DX      a Kokkos::View
 /// \param exec     execution space instance on which the work is enqueued, as for softmax_backward
-/// \param log_y    View of float, double, half_t or bhalf_t, rank 1 to 4, any layout: the output of
+/// \param log_y    View of float, double, half_t or bhalf_t, rank 1 to 8, any layout: the output of
 ///                 log_softmax, so that no entry is above 0
 /// \param dy       View of the extents and the value type of log_y, any layout: the derivative of
 ///                 the loss by log_y
@@ -127,7 +127,7 @@ void log_softmax_backward(const LogY& log_y, const DY& dy, const DX& dx,
 /// \tparam DLse     a Kokkos::View
 /// \tparam DX       a Kokkos::View
 /// \param exec     execution space instance on which the work is enqueued
-/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
+/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 8, any layout
 /// \param lse      View of double if x is of double, otherwise of float, with the extents of x
 ///                 without the axis, any layout: the output of logsumexp
 /// \param dlse     View of the value type and the extents of lse, any layout: the derivative of the

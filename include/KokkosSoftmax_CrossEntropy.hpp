@@ -71,7 +71,7 @@ inline Options options_of(const CrossEntropyOptions& options) {
 /// \tparam Labels   a Kokkos::View
 /// \tparam Loss     a Kokkos::View
 /// \param exec     execution space instance on which the work is enqueued
-/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
+/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 8, any layout
 /// \param labels   View of std::int32_t or std::int64_t, any layout, with the extents of x without
 ///                 the axis
 /// \param loss     View of double if x is of double, otherwise of float, any layout, with the
@@ -177,7 +177,7 @@ requires(Kokkos::is_view_v<X>) void cross_entropy(const X& x, const Labels& labe
 /// \tparam DLoss    a Kokkos::View
 /// \tparam DX       a Kokkos::View
 /// \param exec     execution space instance on which the work is enqueued
-/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
+/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 8, any layout
 /// \param labels   as for cross_entropy
 /// \param lse      the log-sum-exp of each row, as cross_entropy writes it
 /// \param dloss    View of the value type and the extents of lse, any layout

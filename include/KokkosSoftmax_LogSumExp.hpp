@@ -40,7 +40,7 @@ namespace KokkosSoftmax {
 /// \tparam X        a Kokkos::View
 /// \tparam L        a Kokkos::View; its rank is the rank of x minus 1 (0 if x has rank 1)
 /// \param exec     execution space instance on which the work is enqueued
-/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
+/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 8, any layout
 /// \param lse      View of the value type of x, or of float if x has a half type; has the extents
 ///                 of x without the axis; must not overlap x
 /// \param options  as for softmax; empty_rows has no effect here

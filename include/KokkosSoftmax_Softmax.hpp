@@ -38,7 +38,7 @@ namespace KokkosSoftmax {
 /// \tparam X        a Kokkos::View
 /// \tparam Y        a Kokkos::View
 /// \param exec     execution space instance on which the work is enqueued
-/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
+/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 8, any layout
 /// \param y        View of the extents of x and of the value type of x, or of float if x has a half
 ///                 type; any layout; can be x itself, and must not overlap x in any other way
 /// \param options  axis, scale, empty rows, forced algorithm, reproducibility
@@ -113,7 +113,7 @@ void softmax(const X& x, const Y& y, const Options& options, const Operands<Give
 /// \tparam X        a Kokkos::View
 /// \tparam Y        a Kokkos::View
 /// \param exec     execution space instance on which the work is enqueued, as for softmax
-/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
+/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 8, any layout
 /// \param y        View of the extents of x and of the value type of x, or of float if x has a half
 ///                 type; any layout; can be x itself, and must not overlap x in any other way
 /// \param options  axis, scale, empty rows, forced algorithm, reproducibility

@@ -94,8 +94,8 @@ typedef enum kokkossoftmax_algorithm {
   KOKKOSSOFTMAX_ALGORITHM_HOST = 11           ///< rows over threads, on host execution spaces
 } kokkossoftmax_algorithm;
 
-/// The largest rank of x.
-#define KOKKOSSOFTMAX_MAX_RANK 4
+/// The largest rank of an array.
+#define KOKKOSSOFTMAX_MAX_RANK 8
 
 /// The description of an array in the caller's memory. The struct, the extents and the strides are
 /// read only during the call. The data must exist until the enqueued work is done.

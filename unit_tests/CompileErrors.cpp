@@ -101,7 +101,7 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::log_softmax(Exec{}, x, View<const double**>(y));
   KokkosSoftmax::log_softmax(Exec{}, x, lse);
   KokkosSoftmax::logsumexp(Exec{}, x, y);
-  KokkosSoftmax::logsumexp(Exec{}, View<double*****>(), View<double****>());
+  KokkosSoftmax::logsumexp(Exec{}, View<double>(), View<double>());
   KokkosSoftmax::softmax(1.0, x, y);
   KokkosSoftmax::plan_softmax(Exec{}, x, lse);
   KokkosSoftmax::plan_logsumexp(Exec{}, x, View<float*>("lse", 1));
@@ -147,7 +147,7 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
                                 Operands{.weights = x, .sign = View<float*>("sign", 1)});
   logsumexp_backward(Exec{}, x, lse, lse, x, options, Operands{.weights = x});
   KokkosSoftmax::softmax_backward(1.0, y, x, x);
-  KokkosSoftmax::softmax_backward(Exec{}, View<double*****>(), x, x);
+  KokkosSoftmax::softmax_backward(Exec{}, View<double>(), x, x);
   KokkosSoftmax::log_softmax_backward(Exec{}, View<int**>("y", 1, 1), x, x);
   KokkosSoftmax::log_softmax_backward(Exec{}, FarView<double**>(), x, x);
   KokkosSoftmax::softmax_backward(Exec{}, y, lse, x);
@@ -176,7 +176,7 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::segment_logsumexp(Exec{}, lse, offsets, View<float*>("lse", 1));
   KokkosSoftmax::segment_softmax_backward(Exec{}, lse, lse, offsets, View<const double*>(lse));
   cross_entropy(1.0, x, labels, lse);
-  cross_entropy(Exec{}, View<double*****>(), labels, lse);
+  cross_entropy(Exec{}, View<double>(), labels, lse);
   cross_entropy(Exec{}, View<int**>("x", 1, 1), labels, lse);
   cross_entropy(Exec{}, FarView<double**>(), labels, lse);
   cross_entropy(Exec{}, x, 1.0, lse);

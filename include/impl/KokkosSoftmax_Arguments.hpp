@@ -28,6 +28,9 @@ template <class Exec, class V>
 inline constexpr bool is_accessible_from =
     Kokkos::SpaceAccessibility<Exec, typename V::memory_space>::accessible;
 
+/// The largest rank of x in the messages below is max_rank.
+static_assert(max_rank == 8);
+
 /// Checks the types at compile time. Each message names the function and the argument.
 /// `y_rank_less` is the rank of x minus the rank of the output y.
 #define KOKKOSSOFTMAX_IMPL_CHECK_TYPES(function, Exec, X, y_name, Y, y_rank_less)                  \
@@ -36,8 +39,7 @@ inline constexpr bool is_accessible_from =
   static_assert(Kokkos::is_view_v<X>, "KokkosSoftmax::" function ": x must be a Kokkos::View");    \
   static_assert(Kokkos::is_view_v<Y>,                                                              \
                 "KokkosSoftmax::" function ": " y_name " must be a Kokkos::View");                 \
-  static_assert(X::rank() >= 1 && X::rank() <= 4,                                                  \
-                "KokkosSoftmax::" function ": x must have rank 1 to 4");                           \
+  static_assert(X::rank() >= 1, "KokkosSoftmax::" function ": x must have rank 1 to 8");           \
   static_assert(Y::rank() + y_rank_less == X::rank(),                                              \
                 "KokkosSoftmax::" function ": " y_name                                             \
                 " must have the rank of x (less one for logsumexp)");                              \
@@ -70,8 +72,7 @@ template <class... V>
 inline constexpr bool are_views = (Kokkos::is_view_v<V> && ...);
 
 /// The numbers as text: "(5, 7)".
-template <std::size_t max_rank>
-std::string listed(const std::array<std::int64_t, max_rank>& numbers, int rank) {
+inline std::string listed(const std::array<std::int64_t, max_rank>& numbers, int rank) {
   std::ostringstream text;
   text << "(";
   for (int d = 0; d < rank; ++d) text << (d == 0 ? "" : ", ") << numbers[d];
@@ -152,9 +153,10 @@ void check_size(const Callee& callee, const char* name, const StridedArray<T>& a
   }
 }
 
-template <class Tx, class Ty>
+/// `problem` is a RowProblem or a RowPair.
+template <class Problem>
 void check_overlap(const Callee& callee, const char* x_name, const char* y_name,
-                   const RowProblem<Tx, Ty>& problem) {
+                   const Problem& problem) {
   const bool same_view = !callee.one_value_per_row() && in_place(problem);
   if (problem.columns == 0 || same_view || !overlap(problem)) return;
   throw_invalid(callee, x_name, " at ", static_cast<const void*>(problem.x), " and ", y_name,
@@ -187,7 +189,7 @@ void check_overlap_beside(const Callee& callee, const StridedArray<X>& x, const 
                           const ArraysBeside<X, Y>& beside, int axis) {
   const auto check = [&](const char* name, const auto& array, const char* name_beside,
                          const auto& array_beside) {
-    const auto pair = make_row_problem(array, array_beside, axis);
+    const auto pair = make_row_pair(array, array_beside, axis);
     if (pair.rows == 0 || pair.columns == 0 || !overlap(pair)) return;
     throw_invalid(callee, name, " at ", static_cast<const void*>(array.data), " and ", name_beside,
                   " at ", static_cast<const void*>(array_beside.data), " overlap (", name_beside,
@@ -333,7 +335,7 @@ void check_apart(const Callee& callee, const char* name, StridedArray<Input> arr
     array.strides[axis] = 0;
     if (written.rank == array.rank) array.extents[axis] = written.extents[axis];
   }
-  const auto pair = make_row_problem(array, written, axis);
+  const auto pair = make_row_pair(array, written, axis);
   if (pair.rows == 0 || pair.columns == 0 || !overlap(pair)) return;
   throw_invalid(callee, name, " at ", static_cast<const void*>(array.data), " and ", name_written,
                 " at ", static_cast<const void*>(written.data), " overlap (", name_written,
@@ -373,10 +375,21 @@ int check_values(const Callee& callee, const StridedArray<X>& x, const char* y_n
   return axis;
 }
 
+/// Checks that kernels can take the outer axes of a problem.
+template <class Tx, class Ty>
+void check_outer_rank(const Callee& callee, const RowProblem<Tx, Ty>& problem) {
+  if (problem.outer_rank > max_outer_rank)
+    throw_invalid(callee, "the strides leave ", problem.outer_rank,
+                  " axes that aren't reduced (kernels take at most ", max_outer_rank,
+                  "; two axes become one if one stride describes both in every array): give ",
+                  "arrays of one layout, or make a call per slice");
+}
+
 /// Checks what is known of a problem once its axes are merged.
 template <class X, class Y, class Problem>
 void check_problem(const Callee& callee, const char* y_name, const ArraysBeside<X, Y>& beside,
                    const Problem& problem) {
+  check_outer_rank(callee, problem);
   const auto check_one_stride = [&](const char* name, const auto& array, bool has_one_stride) {
     if (!has_one_stride)
       throw_invalid(callee, "the strides ", listed(array->strides, array->rank), " of ", name,
@@ -443,23 +456,58 @@ auto checked_weighted_problem(const Callee& callee, const StridedArray<X>& x, co
   return problem;
 }
 
+/// The same elements with as few axes as possible, in another order.
+template <class T>
+StridedArray<T> with_merged_axes(const StridedArray<T>& array) {
+  OuterAxes sorted{}, merged{};
+  for (int d = 0; d < array.rank; ++d) sorted[d] = {{array.extents[d], array.strides[d], 0}, 0, 0};
+  const auto one_run = [](const OuterAxis& slower, const OuterAxis& faster) {
+    return slower.x_stride == faster.extent * faster.x_stride;
+  };
+  StridedArray<T> result;
+  result.data = array.data;
+  result.rank = merge_outer_axes(sorted, sort_outer_axes(sorted, array.rank, &OuterAxis::x_stride),
+                                 one_run, merged);
+  for (int d = 0; d < result.rank; ++d) {
+    result.extents[d] = merged[d].extent;
+    result.strides[d] = merged[d].x_stride;
+  }
+  return result;
+}
+
+/// Enqueues -inf for the elements of an array. Kokkos' kernels for Views of more axes would take
+/// longer to compile in each program that includes this header, so further axes are looped over.
+template <class Exec, class T>
+void launch_minus_infinity(const Exec& exec, StridedArray<T> array) {
+  if (array.rank > 3) {
+    StridedArray<T> slice = array;
+    slice.rank = array.rank - 1;
+    for (std::int64_t i = 0; i < array.extents[slice.rank]; ++i) {
+      launch_minus_infinity(exec, slice);
+      slice.data += array.strides[slice.rank];
+    }
+    return;
+  }
+  const auto extent = [&](int d) {
+    return static_cast<std::size_t>(d < array.rank ? array.extents[d] : 1);
+  };
+  const auto stride = [&](int d) {
+    return static_cast<std::size_t>(d < array.rank ? array.strides[d] : 1);
+  };
+  const Kokkos::LayoutStride layout(extent(0), stride(0), extent(1), stride(1), extent(2),
+                                    stride(2));
+  const Kokkos::View<T***, Kokkos::LayoutStride, typename Exec::memory_space,
+                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>
+      view(array.data, layout);
+  Kokkos::deep_copy(exec, view, -Kokkos::Experimental::infinity_v<T>);
+}
+
 /// Enqueues what is written beside y for rows without entries: the log-sum-exp and the maximum are
 /// -inf.
 template <class Exec, class X, class Y>
 void launch_beside_nothing(const Exec& exec, const ArraysBeside<X, Y>& beside) {
-  beside.for_each([&]<class T>(const char* /*name*/, const StridedArray<T>& array) {
-    const auto extent = [&](int d) {
-      return static_cast<std::size_t>(d < array.rank ? array.extents[d] : 1);
-    };
-    const auto stride = [&](int d) {
-      return static_cast<std::size_t>(d < array.rank ? array.strides[d] : 1);
-    };
-    const Kokkos::LayoutStride layout(extent(0), stride(0), extent(1), stride(1), extent(2),
-                                      stride(2));
-    const Kokkos::View<T***, Kokkos::LayoutStride, typename Exec::memory_space,
-                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>
-        view(array.data, layout);
-    Kokkos::deep_copy(exec, view, -Kokkos::Experimental::infinity_v<T>);
+  beside.for_each([&](const char* /*name*/, const auto& array) {
+    launch_minus_infinity(exec, with_merged_axes(array));
   });
 }
 

@@ -27,8 +27,7 @@ namespace KokkosSoftmax::Impl {
                 "KokkosSoftmax::" function ": exec must be an instance of an execution space");    \
   static_assert(Kokkos::is_view_v<Y>,                                                              \
                 "KokkosSoftmax::" function ": " y_name " must be a Kokkos::View");                 \
-  static_assert(Y::rank() >= 1 && Y::rank() <= 4,                                                  \
-                "KokkosSoftmax::" function ": " y_name " must have rank 1 to 4");                  \
+  static_assert(Y::rank() >= 1, "KokkosSoftmax::" function ": " y_name " must have rank 1 to 8");  \
   static_assert(KokkosSoftmax::Impl::have_kernels<typename Y::non_const_value_type,                \
                                                   typename Y::non_const_value_type>,               \
                 "KokkosSoftmax::" function ": the value type of " y_name                           \
@@ -60,7 +59,7 @@ void check_backward_overlap(const Callee& callee, const char* y_name,
                             const StridedArray<const T>& y, const StridedArray<const T>& dy,
                             const StridedArray<T>& dx, int axis) {
   const auto check = [&](const char* name, const StridedArray<const T>& input) {
-    const auto pair = make_row_problem(input, dx, axis);
+    const auto pair = make_row_pair(input, dx, axis);
     if (pair.rows > 0) check_overlap(callee, name, "dx", pair);
   };
   check(y_name, y);
@@ -80,7 +79,9 @@ auto checked_backward_problem(const Callee& callee, const char* y_name,
   check_size(callee, "dy", dy);
   check_size(callee, "dx", dx);
   check_backward_overlap(callee, y_name, y, dy, dx, axis);
-  return make_backward_problem(y, dy, dx, axis);
+  const auto problem = make_backward_problem(y, dy, dx, axis);
+  check_outer_rank(callee, problem);
+  return problem;
 }
 
 /// Checks the values of the arguments and enqueues the operation. If it throws, nothing is written.

@@ -28,8 +28,8 @@ template <class T>
 void check_results_apart(const Callee& callee, const StridedArray<T>& row_lse,
                          const StridedArray<T>& column_lse) {
   const std::int64_t rows = row_lse.extents[0], columns = column_lse.extents[0];
-  const auto pair = make_row_problem(along_axis(row_lse, 0, rows, columns),
-                                     along_axis(column_lse, 1, rows, columns), 1);
+  const auto pair = make_row_pair(along_axis(row_lse, 0, rows, columns),
+                                  along_axis(column_lse, 1, rows, columns), 1);
   if (pair.rows == 0 || pair.columns == 0 || !overlap(pair)) return;
   throw_invalid(callee, "row_lse at ", static_cast<const void*>(row_lse.data),
                 " and column_lse at ", static_cast<const void*>(column_lse.data),

@@ -20,8 +20,7 @@ using RowValueOf = typename RowProblem<typename X::non_const_value_type,
   static_assert(Kokkos::is_execution_space_v<Exec>,                                             \
                 "KokkosSoftmax::" function ": exec must be an instance of an execution space"); \
   static_assert(Kokkos::is_view_v<X>, "KokkosSoftmax::" function ": x must be a Kokkos::View"); \
-  static_assert(X::rank() >= 1 && X::rank() <= 4,                                               \
-                "KokkosSoftmax::" function ": x must have rank 1 to 4");                        \
+  static_assert(X::rank() >= 1, "KokkosSoftmax::" function ": x must have rank 1 to 8");        \
   static_assert(KokkosSoftmax::Impl::have_kernels<typename X::non_const_value_type,             \
                                                   typename X::non_const_value_type>,            \
                 "KokkosSoftmax::" function                                                      \
@@ -157,6 +156,7 @@ void check_and_launch_loss(const Exec& exec, const StridedArray<const T>& x,
   StridedArray<RowValue> no_lse;
   no_lse.rank = loss.rank;
   const auto problem = make_loss_problem(x, labels, loss, lse.value_or(no_lse), axis);
+  check_outer_rank(operation, problem);
   if (problem.rows > 0) launch<operation>(exec, problem, options);
 }
 
@@ -178,15 +178,16 @@ void check_and_launch_gradient(const Exec& exec, const StridedArray<const T>& x,
     throw_invalid(operation, "algorithm = ", to_string(options.algorithm),
                   " can't be chosen (there is one algorithm, because each entry of dx is computed "
                   "alone): use Algorithm::automatic");
-  const auto pair = make_row_problem(x, dx, axis);
+  const auto pair = make_row_pair(x, dx, axis);
   if (pair.rows == 0 || pair.columns == 0) return;
   check_overlap(operation, "x", "dx", pair);
   check_apart(operation, "lse", lse, true, "dx", dx, axis);
   check_apart(operation, derivative_name, derivative, true, "dx", dx, axis);
   if (labels != nullptr) check_labels_apart(operation, *labels, "dx", dx, axis);
   check_overlap_inputs(operation, "dx", dx, ArraysBeside<const T, T>{}, inputs, axis);
-  launch<operation>(exec, make_gradient_problem(x, lse, derivative, labels, inputs, dx, axis),
-                    options);
+  const auto problem = make_gradient_problem(x, lse, derivative, labels, inputs, dx, axis);
+  check_outer_rank(operation, problem);
+  launch<operation>(exec, problem, options);
 }
 
 /// A View of labels, and what they mean.
