@@ -40,6 +40,8 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::segment_logsumexp_backward(lse, lse, lse, offsets, lse);
   KokkosSoftmax::plan_logsumexp(Exec{}, x, lse).execute(x, lse);
   const KokkosSoftmax::Options options{.axis = 0};
+  KokkosSoftmax::softmax(x, y, {.axes = {0, -1}});
+  KokkosSoftmax::logsumexp(Exec{}, x, View<double>("lse"), {.scale = 2.0, .axes = {0, 1}});
   KokkosSoftmax::log_softmax(x, y, options);
   KokkosSoftmax::softmax(x, y, options, KokkosSoftmax::Operands{.lse = lse});
   KokkosSoftmax::softmax(x, y, options, KokkosSoftmax::Operands{.max = lse});
@@ -209,6 +211,7 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   logsumexp_backward(1.0, x, lse, lse, x);
   logsumexp_backward(Exec{}, View<int**>("x", 1, 1), lse, lse, x);
   logsumexp_backward(Exec{}, x, of_half, lse, x);
+  logsumexp_backward(Exec{}, x, lse, y, x);
   logsumexp_backward(Exec{}, x, lse, FarView<double*>(), x);
   logsumexp_backward(Exec{}, x, lse, lse, half);
   logsumexp_backward(Exec{}, x, lse, lse, x, options, Operands{.lse = lse});

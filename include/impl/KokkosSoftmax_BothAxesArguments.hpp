@@ -42,8 +42,8 @@ BothAxesProblem<X> checked_both_axes(const StridedArray<const X>& x, const Strid
                                      const StridedArray<T>& column_lse, double scale) {
   const Callee callee("logsumexp_both_axes", true);
   check_scale<ValueTypes<X>>(callee, scale);
-  check_extents(callee, "x", x, "row_lse", row_lse, 1, true);
-  check_extents(callee, "x", x, "column_lse", column_lse, 0, true);
+  check_extents(callee, "x", x, "row_lse", row_lse, ReducedAxes(x, 1), true);
+  check_extents(callee, "x", x, "column_lse", column_lse, ReducedAxes(x, 0), true);
   check_size(callee, "x", x);
   check_size(callee, "row_lse", row_lse);
   check_size(callee, "column_lse", column_lse);
