@@ -4,12 +4,15 @@
 // merge to one axis in each array; otherwise an error, and nothing is written.
 
 #include <array>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 #include <reference/Backward.hpp>
 #include <reference/Loss.hpp>
 #include <reference/Weighted.hpp>
 #include <support/AxisSets.hpp>
 #include <support/Backward.hpp>
+#include <support/CInterface.hpp>
 #include <support/Inputs.hpp>
 #include <support/Loss.hpp>
 #include <support/OnDevice.hpp>
@@ -596,6 +599,78 @@ TYPED_TEST(AxisSets, OuterAxesThatDoNotMerge) {
   Exec{}.fence();
   EXPECT_TRUE(
       TestFixture::is_right(Function::softmax, c, sample.rows, sample.expected, x_apart, y_right));
+}
+
+template <class Exec>
+class AxisSetsInC : public ::testing::Test {
+ protected:
+  using T = double;
+  static int apply(int operation, const kokkossoftmax_tensor& x, const kokkossoftmax_tensor& y,
+                   const kokkossoftmax_options& options) {
+    return kokkossoftmax_apply(operation, space_of<Exec>, nullptr, &x, &y, &options);
+  }
+};
+struct SpaceName {
+  template <class Exec>
+  static std::string GetName(int) {
+    return std::string(Exec::name()) + "_c";
+  }
+};
+TYPED_TEST_SUITE(AxisSetsInC, DefaultSpaces::types, SpaceName);
+
+TYPED_TEST(AxisSetsInC, SameResults) {
+  const SetCase c{{3, 2, 1, 4, 1, 5, 1, 2}, {-1, 5, 3}};
+  const auto& sample = normal_sample<double>(c.count(), c.columns());
+  Field<double, TypeParam> x(c.placement()), y(c.placement()), lse(place_right(c.without_axes()));
+  x.assign(c.tensor_of(sample.rows.values));
+  const Tensor<double> tx(x.data(), x.placement()), ty(y.data(), y.placement()),
+      tlse(lse.data(), lse.placement());
+  const int axes[] = {-1, 5, 3};
+  auto options = c_options({});
+  options.axes = axes;
+  options.axis_count = 3;
+  EXPECT_TRUE(succeeds(TestFixture::apply(KOKKOSSOFTMAX_SOFTMAX, tx.c, ty.c, options)));
+  EXPECT_TRUE(succeeds(TestFixture::apply(KOKKOSSOFTMAX_LOGSUMEXP, tx.c, tlse.c, options)));
+  EXPECT_TRUE(succeeds(kokkossoftmax_fence(space_of<TypeParam>, nullptr)));
+  EXPECT_TRUE(is_accurate(Function::softmax, sample.rows, sample.expected, c.rows_of(y.read())));
+  EXPECT_TRUE(is_accurate(Function::logsumexp, sample.rows, sample.expected, lse.read()));
+}
+
+TYPED_TEST(AxisSetsInC, Errors) {
+  Field<double, TypeParam> x(place_right({5, 6, 7}));
+  const Tensor<double> tx(x.data(), x.placement());
+  const int axes[] = {0, 2};
+  const auto is_invalid = [&](const int* list, int count, int reserved,
+                              std::initializer_list<std::string> parts) {
+    auto options = c_options({});
+    options.axes = list;
+    options.axis_count = count;
+    options.reserved = reserved;
+    return fails_with(KOKKOSSOFTMAX_INVALID_ARGUMENT, parts,
+                      TestFixture::apply(KOKKOSSOFTMAX_SOFTMAX, tx.c, tx.c, options));
+  };
+  EXPECT_TRUE(is_invalid(axes, 2, 0, {"softmax: axes = {0, 2} don't merge to one axis in x"}));
+  EXPECT_TRUE(is_invalid(nullptr, 2, 0, {"options.axes is NULL", "options.axis_count = 2"}));
+  for (const int count : {0, -1, 9})
+    EXPECT_TRUE(is_invalid(axes, count, 0,
+                           {"options.axis_count = " + std::to_string(count), "from 1 to 8"}));
+  EXPECT_TRUE(is_invalid(nullptr, 0, 1, {"options.reserved = 1"}));
+}
+
+// The struct of programs that were compiled before it had axes.
+TYPED_TEST(AxisSetsInC, OptionsWithoutAxes) {
+  const auto& sample = normal_sample<double>(5, 7);
+  Field<double, TypeParam> x(place_right({5, 7})), y(place_right({5, 7}));
+  x.assign(sample.rows.values);
+  const Tensor<double> tx(x.data(), x.placement()), ty(y.data(), y.placement());
+  kokkossoftmax_options options;
+  std::memset(static_cast<void*>(&options), 0xab, sizeof(options));
+  EXPECT_TRUE(
+      succeeds(kokkossoftmax_options_init_sized(&options, offsetof(kokkossoftmax_options, axes))));
+  EXPECT_NE(options.axis_count, 0);
+  EXPECT_TRUE(succeeds(TestFixture::apply(KOKKOSSOFTMAX_SOFTMAX, tx.c, ty.c, options)));
+  EXPECT_TRUE(succeeds(kokkossoftmax_fence(space_of<TypeParam>, nullptr)));
+  EXPECT_TRUE(is_accurate(Function::softmax, sample.rows, sample.expected, y.read()));
 }
 
 }  // namespace
