@@ -37,13 +37,14 @@ namespace KokkosSoftmax {
 /// \tparam DY      a Kokkos::View
 /// \tparam DX      a Kokkos::View
 /// \param exec     execution space instance on which the work is enqueued
-/// \param y        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout: the output of
+/// \param y        View of float, double, half_t or bhalf_t, rank 1 to 8, any layout: the output of
 ///                 softmax
 /// \param dy       View of the extents and the value type of y, any layout
 /// \param dx       View of the extents and the value type of y, any layout; can be y or dy itself,
 ///                 and must not overlap them in any other way
-/// \param options  axis, scale, forced algorithm, reproducibility; `empty_rows` has no effect
-/// \throws std::invalid_argument  if the extents don't match, the axis is out of range, the scale
+/// \param options  axis or axes, scale, forced algorithm, reproducibility; `empty_rows` has no
+/// effect \throws std::invalid_argument  if the extents don't match, the axis is out of range, the
+/// scale
 ///                 is not finite, dx overlaps y or dy without being the same, or the forced
 ///                 algorithm can't compute this shape. Nothing has been written then
 template <class Exec, class Y, class DY, class DX>
@@ -80,14 +81,14 @@ void softmax_backward(const Y& y, const DY& dy, const DX& dx, const Options& opt
 /// \tparam DY      a Kokkos::View
 /// \tparam DX      a Kokkos::View
 /// \param exec     execution space instance on which the work is enqueued, as for softmax_backward
-/// \param log_y    View of float, double, half_t or bhalf_t, rank 1 to 4, any layout: the output of
+/// \param log_y    View of float, double, half_t or bhalf_t, rank 1 to 8, any layout: the output of
 ///                 log_softmax, so that no entry is above 0
 /// \param dy       View of the extents and the value type of log_y, any layout: the derivative of
 ///                 the loss by log_y
 /// \param dx       View of the extents and the value type of log_y, any layout; can be log_y or dy
 ///                 itself, and must not overlap them in any other way
-/// \param options  axis, scale, forced algorithm, reproducibility; `empty_rows` has no effect
-/// \throws std::invalid_argument  as softmax_backward
+/// \param options  axis or axes, scale, forced algorithm, reproducibility; `empty_rows` has no
+/// effect \throws std::invalid_argument  as softmax_backward
 template <class Exec, class LogY, class DY, class DX>
 requires(!Kokkos::is_view_v<Exec>) void log_softmax_backward(const Exec& exec, const LogY& log_y,
                                                              const DY& dy, const DX& dx,
@@ -127,15 +128,16 @@ void log_softmax_backward(const LogY& log_y, const DY& dy, const DX& dx,
 /// \tparam DLse     a Kokkos::View
 /// \tparam DX       a Kokkos::View
 /// \param exec     execution space instance on which the work is enqueued
-/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
+/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 8, any layout
 /// \param lse      View of double if x is of double, otherwise of float, with the extents of x
-///                 without the axis, any layout: the output of logsumexp
+///                 without the reduced axes, any layout: the output of logsumexp
 /// \param dlse     View of the value type and the extents of lse, any layout: the derivative of the
 ///                 loss by lse
 /// \param dx       View of the extents and the value type of x, any layout; can be x itself, and
 ///                 must not overlap x in any other way, nor lse or dlse
-/// \param options  axis and scale; `empty_rows` has no effect. Results are always reproducible
-/// \throws std::invalid_argument  if the extents don't match, the axis is out of range, the scale
+/// \param options  axis or axes, and scale; `empty_rows` has no effect. Results are always
+/// reproducible \throws std::invalid_argument  if the extents don't match, the axis is out of
+/// range, the scale
 ///                 is not finite, dx overlaps lse or dlse, or x without being the same, or an
 ///                 algorithm is forced: there is one. Nothing has been written then
 template <class Exec, class X, class Lse, class DLse, class DX>
@@ -197,10 +199,10 @@ void logsumexp_backward(const Exec& exec, const X& x, const Lse& lse, const DLse
   using T = typename X::non_const_value_type;
   using RowValue = Impl::RowValueOf<X>;
   const auto array = Impl::input_array<T>(x);
-  const int axis = Impl::checked_axis(operation, options.axis, array.rank);
+  const auto axes = Impl::checked_axes(operation, "x", array, options);
   Impl::check_and_launch_gradient<operation>(
       exec, array, Impl::input_array<RowValue>(lse), "dlse", Impl::input_array<RowValue>(dlse),
-      nullptr, Impl::checked_inputs<RowValue>(operation, array, axis, operands),
+      nullptr, Impl::checked_inputs<RowValue>(operation, array, axes, operands),
       Impl::output_array<T>(dx), options);
 }
 

@@ -97,9 +97,10 @@ class BackwardPlan {
 
   void check_overlap(const Y& y, const DY& dy, const DX& dx) const {
     const char* y_name = Impl::first_input_name(m_operation);
-    const int axis = Impl::checked_axis(m_operation, y_name, m_options.axis, Y::rank());
-    Impl::check_backward_overlap(m_operation, y_name, Impl::input_array<T>(y),
-                                 Impl::input_array<T>(dy), Impl::strided_array(dx), axis);
+    const auto y_array = Impl::input_array<T>(y);
+    Impl::merged_backward_arrays(m_operation, y_name, y_array, Impl::input_array<T>(dy),
+                                 Impl::strided_array(dx),
+                                 Impl::checked_axes(m_operation, y_name, y_array, m_options));
   }
 
   template <Impl::BackwardOperation operation, class E, class V, class DV, class W>

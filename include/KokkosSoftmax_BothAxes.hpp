@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_BOTHAXES_HPP
 
 #include <Kokkos_Core.hpp>
-#include <impl/KokkosSoftmax_BothAxesProblem.hpp>
+#include <impl/KokkosSoftmax_BothAxesArguments.hpp>
 
 /// \file
 /// Log-sum-exps along both axes of a matrix, in one read.

@@ -71,7 +71,7 @@ inline Options options_of(const CrossEntropyOptions& options) {
 /// \tparam Labels   a Kokkos::View
 /// \tparam Loss     a Kokkos::View
 /// \param exec     execution space instance on which the work is enqueued
-/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
+/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 8, any layout
 /// \param labels   View of std::int32_t or std::int64_t, any layout, with the extents of x without
 ///                 the axis
 /// \param loss     View of double if x is of double, otherwise of float, any layout, with the
@@ -86,7 +86,7 @@ requires(!Kokkos::is_view_v<Exec>) void cross_entropy(const Exec& exec, const X&
                                                       const CrossEntropyOptions& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_X("cross_entropy", Exec, X);
   KOKKOSSOFTMAX_IMPL_CHECK_LABELS("cross_entropy", Exec, X, Labels);
-  KOKKOSSOFTMAX_IMPL_CHECK_ROW_NUMBERS("cross_entropy", Exec, X, "loss", Loss, value_type);
+  KOKKOSSOFTMAX_IMPL_CHECK_ONE_AXIS_NUMBERS("cross_entropy", Exec, X, "loss", Loss, value_type);
   Impl::check_and_launch_loss<Impl::LossOperation::cross_entropy>(
       exec, Impl::input_array<typename X::non_const_value_type>(x),
       Impl::label_arrays(labels, options), Impl::output_array<Impl::RowValueOf<X>>(loss), {},
@@ -131,8 +131,8 @@ requires(!Kokkos::is_view_v<Exec>) void cross_entropy(const Exec& exec, const X&
                                                       const CrossEntropyOptions& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_X("cross_entropy", Exec, X);
   KOKKOSSOFTMAX_IMPL_CHECK_LABELS("cross_entropy", Exec, X, Labels);
-  KOKKOSSOFTMAX_IMPL_CHECK_ROW_NUMBERS("cross_entropy", Exec, X, "loss", Loss, value_type);
-  KOKKOSSOFTMAX_IMPL_CHECK_ROW_NUMBERS("cross_entropy", Exec, X, "lse", Lse, value_type);
+  KOKKOSSOFTMAX_IMPL_CHECK_ONE_AXIS_NUMBERS("cross_entropy", Exec, X, "loss", Loss, value_type);
+  KOKKOSSOFTMAX_IMPL_CHECK_ONE_AXIS_NUMBERS("cross_entropy", Exec, X, "lse", Lse, value_type);
   using RowValue = Impl::RowValueOf<X>;
   Impl::check_and_launch_loss<Impl::LossOperation::cross_entropy>(
       exec, Impl::input_array<typename X::non_const_value_type>(x),
@@ -177,7 +177,7 @@ requires(Kokkos::is_view_v<X>) void cross_entropy(const X& x, const Labels& labe
 /// \tparam DLoss    a Kokkos::View
 /// \tparam DX       a Kokkos::View
 /// \param exec     execution space instance on which the work is enqueued
-/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
+/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 8, any layout
 /// \param labels   as for cross_entropy
 /// \param lse      the log-sum-exp of each row, as cross_entropy writes it
 /// \param dloss    View of the value type and the extents of lse, any layout
@@ -191,10 +191,10 @@ requires(!Kokkos::is_view_v<Exec>) void cross_entropy_backward(
     const DX& dx, const CrossEntropyOptions& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_X("cross_entropy_backward", Exec, X);
   KOKKOSSOFTMAX_IMPL_CHECK_LABELS("cross_entropy_backward", Exec, X, Labels);
-  KOKKOSSOFTMAX_IMPL_CHECK_ROW_NUMBERS("cross_entropy_backward", Exec, X, "lse", Lse,
-                                       non_const_value_type);
-  KOKKOSSOFTMAX_IMPL_CHECK_ROW_NUMBERS("cross_entropy_backward", Exec, X, "dloss", DLoss,
-                                       non_const_value_type);
+  KOKKOSSOFTMAX_IMPL_CHECK_ONE_AXIS_NUMBERS("cross_entropy_backward", Exec, X, "lse", Lse,
+                                            non_const_value_type);
+  KOKKOSSOFTMAX_IMPL_CHECK_ONE_AXIS_NUMBERS("cross_entropy_backward", Exec, X, "dloss", DLoss,
+                                            non_const_value_type);
   KOKKOSSOFTMAX_IMPL_CHECK_DX("cross_entropy_backward", Exec, X, DX);
   using T = typename X::non_const_value_type;
   using RowValue = Impl::RowValueOf<X>;

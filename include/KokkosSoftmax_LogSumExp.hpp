@@ -24,7 +24,7 @@ namespace KokkosSoftmax {
 /// \{
 
 /// Computes the log-sum-exp lse = log(sum_k exp(v_k)) = max v + log(sum_k exp(v_k - max v)) along
-/// `options.axis`, with v = scale * x.
+/// `options.axis` or `options.axes`, with v = scale * x.
 ///
 /// The result of a row is -inf if the row has no entries or if all of its entries are -inf, +inf if
 /// the row contains +inf and no NaN, and NaN if it contains a NaN. The maximum is subtracted before
@@ -38,15 +38,16 @@ namespace KokkosSoftmax {
 ///
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View
-/// \tparam L        a Kokkos::View; its rank is the rank of x minus 1 (0 if x has rank 1)
+/// \tparam L        a Kokkos::View; its rank is the rank of x less the number of reduced axes
 /// \param exec     execution space instance on which the work is enqueued
-/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
+/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 8, any layout
 /// \param lse      View of the value type of x, or of float if x has a half type; has the extents
-///                 of x without the axis; must not overlap x
+///                 of x without the reduced axes; must not overlap x
 /// \param options  as for softmax; empty_rows has no effect here
-/// \throws std::invalid_argument  if the extents don't match, the axis is out of range, the scale
-///                 is not finite, x and lse overlap, or the forced algorithm can't compute this
-///                 shape. Nothing has been written then
+/// \throws std::invalid_argument  if the extents don't match, an axis is out of range, the axes
+/// don't
+///                 merge, the scale is not finite, x and lse overlap, or the forced algorithm can't
+///                 compute this shape. Nothing has been written then
 template <class Exec, class X, class L>
 requires(!Kokkos::is_view_v<Exec>) void logsumexp(const Exec& exec, const X& x, const L& lse,
                                                   const Options& options = {}) {

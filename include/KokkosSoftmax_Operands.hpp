@@ -37,8 +37,8 @@ struct Causal {
   std::int64_t offset = 0;
 
   /// The axis along which rows are counted; negative axes count from the end. It must differ from
-  /// Options::axis. The default is the last axis that does: the second-last axis of x if
-  /// Options::axis is the last one.
+  /// Options::axis, and must not be one of Options::axes. The default is the last axis that isn't
+  /// reduced: the second-last axis of x if Options::axis is the last one.
   std::optional<int> axis = {};
 };
 
@@ -64,9 +64,10 @@ struct Causal {
 ///
 /// **Written**: softmax and log_softmax write `lse` and `max` in the same launch as y, which has
 /// the same bits as without them. Each View that isn't given isn't written. It has the extents of x
-/// without the axis, and is of double if x is of double, otherwise of float. One stride must lead
-/// from row to row, in the order in which the rows lie in x: a contiguous View of the layout of x
-/// will do. It must not overlap x, y or another operand. logsumexp has no such operands.
+/// without the reduced axes, and is of double if x is of double, otherwise of float. One stride
+/// must lead from row to row, in the order in which the rows lie in x: a contiguous View of the
+/// layout of x will do. It must not overlap x, y or another operand. logsumexp has no such
+/// operands.
 ///
 /// **logsumexp alone** has `weights` and `sign`: with weights w, it computes log|sum_j w_ij
 /// exp(v_ij)|, and the sign of the sum. docs/weights.md describes them.
@@ -103,7 +104,7 @@ struct Operands {
   Mask mask = {};
 
   /// How many columns of each row take part, from the first one on: a View of std::int32_t or
-  /// std::int64_t, broadcast to x without Options::axis. A negative number counts as 0, and one
+  /// std::int64_t, broadcast to x without the reduced axes. A negative number counts as 0, and one
   /// above the number of columns as that number.
   Lengths lengths = {};
 
@@ -111,7 +112,7 @@ struct Operands {
   Position causal = {};
 
   /// What is added to all entries of a row: a View of double if x is of double, otherwise of float,
-  /// broadcast to x without Options::axis. softmax and log_softmax give the same results without
+  /// broadcast to x without the reduced axes. softmax and log_softmax give the same results without
   /// it, except `lse` and `max`.
   RowBias row_bias = {};
 
@@ -205,15 +206,15 @@ constexpr bool has_operand_space() {
                 "KokkosSoftmax::" function ": the memory of operands." name               \
                 " is not accessible from exec")
 /// The same for an operand that is written.
-#define KOKKOSSOFTMAX_IMPL_CHECK_OUTPUT(function, name, Exec, X, Y, Operand)                  \
-  KOKKOSSOFTMAX_IMPL_CHECK_OPERAND(function, name, Exec, Operand);                            \
-  static_assert(!Kokkos::is_view_v<Operand> || KokkosSoftmax::Impl::rank_of<Operand>() + 1 == \
-                                                   KokkosSoftmax::Impl::rank_of<X>(),         \
-                "KokkosSoftmax::" function ": operands." name                                 \
-                " must have the rank of x less one");                                         \
-  static_assert(                                                                              \
-      KokkosSoftmax::Impl::has_value_type<Operand, KokkosSoftmax::Impl::ComputeOf<X, Y>>(),   \
-      "KokkosSoftmax::" function ": the value type of operands." name                         \
+#define KOKKOSSOFTMAX_IMPL_CHECK_OUTPUT(function, name, Exec, X, Y, Operand)                     \
+  KOKKOSSOFTMAX_IMPL_CHECK_OPERAND(function, name, Exec, Operand);                               \
+  static_assert(!Kokkos::is_view_v<Operand> ||                                                   \
+                    KokkosSoftmax::Impl::rank_of<Operand>() < KokkosSoftmax::Impl::rank_of<X>(), \
+                "KokkosSoftmax::" function ": operands." name                                    \
+                " must have the rank of x less the number of reduced axes");                     \
+  static_assert(                                                                                 \
+      KokkosSoftmax::Impl::has_value_type<Operand, KokkosSoftmax::Impl::ComputeOf<X, Y>>(),      \
+      "KokkosSoftmax::" function ": the value type of operands." name                            \
       " must be double if that of x is double, otherwise float, without const")
 /// The same for an operand that is read. `less` is 1 if it is broadcast to x without the axis.
 #define KOKKOSSOFTMAX_IMPL_CHECK_INPUT(function, name, Exec, X, less, Operand, types, ...) \

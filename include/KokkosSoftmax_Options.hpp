@@ -3,6 +3,7 @@
 #define KOKKOSSOFTMAX_OPTIONS_HPP
 
 #include <cstddef>
+#include <initializer_list>
 #include <iterator>
 #include <string_view>
 
@@ -83,6 +84,51 @@ constexpr std::string_view to_string(Algorithm algorithm) {
   return place < std::size(Impl::algorithm_table) ? Impl::algorithm_table[place].name : "unknown";
 }
 
+/// A set of axes, given as a list: `{.axes = {1, 2}}`.
+class Axes {
+ public:
+  static constexpr int capacity = 8;  ///< the largest rank of a View
+
+  /// Makes an empty set.
+  constexpr Axes() = default;
+
+  /// Makes a set of the axes in the list.
+  ///
+  /// \param axes  the axes; negative values count from the end
+  constexpr Axes(std::initializer_list<int> axes) {
+    for (const int axis : axes) push_back(axis);
+  }
+
+  /// Adds an axis, for sets that are known only at run time. Whether the axes are valid is checked
+  /// by the functions that get the set.
+  ///
+  /// \param axis  the axis; negative values count from the end
+  constexpr void push_back(int axis) {
+    if (m_size < capacity) m_axes[m_size] = axis;
+    ++m_size;
+  }
+
+  /// Returns how many axes were given.
+  ///
+  /// \return the number, which is invalid if it exceeds `capacity`
+  constexpr int size() const { return m_size; }
+
+  /// Returns whether no axis was given.
+  ///
+  /// \return whether the size is 0
+  constexpr bool empty() const { return m_size == 0; }
+
+  /// Returns an axis as it was given.
+  ///
+  /// \param i  its position in the list, less than size() and capacity
+  /// \return the axis
+  constexpr int operator[](int i) const { return m_axes[i]; }
+
+ private:
+  int m_size = 0;
+  int m_axes[capacity] = {};
+};
+
 /// Options of every function of the library. Options is an aggregate, so a call can name the
 /// members that it changes: \code
 ///   KokkosSoftmax::softmax(exec, x, y, {.axis = 0, .scale = 0.5});
@@ -107,6 +153,10 @@ struct Options {
   /// and the alignment of the row, and the execution space instance. This is slower for rows that
   /// would otherwise be read with wide loads.
   bool reproducible = false;
+  /// The axes that are reduced together, in place of `axis`. Empty: the one that `axis` names. The
+  /// order of the list and axes of extent 1 have no effect. The axes must merge to one: in each
+  /// View, one stride must lead from entry to entry of a row (docs/semantics.md).
+  Axes axes = {};
 };
 
 /// \}

@@ -158,7 +158,7 @@ class Plan {
   }
 
  private:
-  static constexpr bool one_value_per_row = Y::rank() + 1 == X::rank();
+  static constexpr bool one_value_per_row = Y::rank() < X::rank();
   using Values = Impl::ValueTypes<typename X::non_const_value_type, typename Y::value_type>;
 
   Plan(Impl::Operation operation, const Exec& exec, const X& x, const Y& y, const Options& options,
@@ -219,16 +219,17 @@ class Plan {
   void set_operands(Impl::Operation operation, Problem& problem, const X& x, const Y& y,
                     const Beside& beside) const {
     const auto x_array = Impl::strided_array(x);
-    const auto y_array = Impl::strided_array(y);
-    const int axis = Impl::checked_axis(operation, m_options.axis, X::rank());
+    const auto axes = Impl::checked_axes(operation, "x", x_array, m_options);
+    const auto merged_x = Impl::merged_array(operation, "x", x_array, axes);
+    const auto merged_y = Impl::merged_output(operation, y_name(), Impl::strided_array(y), axes);
     const auto arrays = Impl::arrays_beside<X, Y>(beside);
-    Impl::check_overlap_beside(operation, x_array, y_array, arrays, axis);
+    Impl::check_overlap_beside(operation, merged_x, merged_y, arrays, axes.merged_axis());
     if (arrays.lse) problem.lse = arrays.lse->data;
     if (arrays.max) problem.max = arrays.max->data;
     if constexpr (Impl::have_inputs<Beside>) {
       const auto inputs =
-          Impl::checked_inputs<typename Values::Compute>(operation, x_array, axis, beside);
-      Impl::check_overlap_inputs(operation, y_name(), y_array, arrays, inputs, axis);
+          Impl::checked_inputs<typename Values::Compute>(operation, x_array, axes, beside);
+      Impl::check_overlap_inputs(operation, y_name(), merged_y, arrays, inputs, axes.merged_axis());
       if constexpr (Impl::is_given<decltype(Beside::bias)>)
         problem.inputs.bias.data = beside.bias.data();
       if constexpr (Impl::is_given<decltype(Beside::mask)>)
@@ -238,21 +239,21 @@ class Plan {
       if constexpr (Impl::is_given<decltype(Beside::row_bias)>)
         problem.inputs.row_bias.data = beside.row_bias.data();
       if constexpr (Impl::have_weights<Beside>)
-        set_weights(operation, problem, x, y, inputs, beside);
+        set_weights(operation, problem, x_array, y, axes, inputs, beside);
       if constexpr (Impl::is_given<decltype(Beside::causal)>)
         problem.inputs.causal_limit = Impl::causal_limit(beside.causal);
     }
   }
 
-  template <class Problem, class Inputs>
-  void set_weights(Impl::Operation operation, Problem& problem, const X& x, const Y& y,
-                   const Inputs& inputs, const Beside& beside) const {
+  template <class Problem, class Array, class Inputs>
+  void set_weights(Impl::Operation operation, Problem& problem, const Array& x, const Y& y,
+                   const Impl::ReducedAxes& axes, const Inputs& inputs,
+                   const Beside& beside) const {
     problem.inputs.weights.data = beside.weights.data();
     if constexpr (Impl::is_given<decltype(Beside::sign)>) {
       problem.sign = beside.sign.data();
-      Impl::check_sign(operation, Impl::strided_array(x), y_name(), Impl::strided_array(y),
-                       Impl::strided_array(beside.sign), inputs,
-                       Impl::checked_axis(operation, m_options.axis, X::rank()));
+      Impl::check_sign(operation, x, y_name(), Impl::strided_array(y),
+                       Impl::strided_array(beside.sign), inputs, axes);
     }
   }
 

@@ -22,8 +22,8 @@ namespace KokkosSoftmax {
 /// \endcode
 /// \{
 
-/// Computes the softmax y_j = exp(v_j - max v) / sum_k exp(v_k - max v) along `options.axis`, with
-/// v = scale * x.
+/// Computes the softmax y_j = exp(v_j - max v) / sum_k exp(v_k - max v) along `options.axis` or
+/// `options.axes`, with v = scale * x.
 ///
 /// The result of a row is NaN in all entries if the row contains a NaN or +inf. If all entries of
 /// the row are -inf, the result is NaN or 0, see \ref EmptyRows. The maximum is subtracted before
@@ -38,13 +38,14 @@ namespace KokkosSoftmax {
 /// \tparam X        a Kokkos::View
 /// \tparam Y        a Kokkos::View
 /// \param exec     execution space instance on which the work is enqueued
-/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
+/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 8, any layout
 /// \param y        View of the extents of x and of the value type of x, or of float if x has a half
 ///                 type; any layout; can be x itself, and must not overlap x in any other way
-/// \param options  axis, scale, empty rows, forced algorithm, reproducibility
-/// \throws std::invalid_argument  if the extents don't match, the axis is out of range, the scale
-///                 is not finite, x and y overlap without being the same, or the forced algorithm
-///                 can't compute this shape. Nothing has been written then
+/// \param options  axis or axes, scale, empty rows, forced algorithm, reproducibility
+/// \throws std::invalid_argument  if the extents don't match, an axis is out of range, the axes
+/// don't
+///                 merge, the scale is not finite, x and y overlap without being the same, or the
+///                 forced algorithm can't compute this shape. Nothing has been written then
 template <class Exec, class X, class Y>
 requires(!Kokkos::is_view_v<Exec>) void softmax(const Exec& exec, const X& x, const Y& y,
                                                 const Options& options = {}) {
@@ -101,8 +102,8 @@ void softmax(const X& x, const Y& y, const Options& options, const Operands<Give
     softmax(typename Y::execution_space{}, x, y, options, operands);
 }
 
-/// Computes the log-softmax y_j = v_j - log(sum_k exp(v_k)) along `options.axis`, with
-/// v = scale * x.
+/// Computes the log-softmax y_j = v_j - log(sum_k exp(v_k)) along `options.axis` or
+/// `options.axes`, with v = scale * x.
 ///
 /// It is not computed as the logarithm of a rounded softmax: results for entries far below the
 /// maximum keep their accuracy. The result of a row is NaN in all entries if the row contains a NaN
@@ -113,10 +114,10 @@ void softmax(const X& x, const Y& y, const Options& options, const Operands<Give
 /// \tparam X        a Kokkos::View
 /// \tparam Y        a Kokkos::View
 /// \param exec     execution space instance on which the work is enqueued, as for softmax
-/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 4, any layout
+/// \param x        View of float, double, half_t or bhalf_t, rank 1 to 8, any layout
 /// \param y        View of the extents of x and of the value type of x, or of float if x has a half
 ///                 type; any layout; can be x itself, and must not overlap x in any other way
-/// \param options  axis, scale, empty rows, forced algorithm, reproducibility
+/// \param options  axis or axes, scale, empty rows, forced algorithm, reproducibility
 /// \throws std::invalid_argument  as softmax
 template <class Exec, class X, class Y>
 requires(!Kokkos::is_view_v<Exec>) void log_softmax(const Exec& exec, const X& x, const Y& y,

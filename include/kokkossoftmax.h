@@ -94,8 +94,8 @@ typedef enum kokkossoftmax_algorithm {
   KOKKOSSOFTMAX_ALGORITHM_HOST = 11           ///< rows over threads, on host execution spaces
 } kokkossoftmax_algorithm;
 
-/// The largest rank of x.
-#define KOKKOSSOFTMAX_MAX_RANK 4
+/// The largest rank of an array.
+#define KOKKOSSOFTMAX_MAX_RANK 8
 
 /// The description of an array in the caller's memory. The struct, the extents and the strides are
 /// read only during the call. The data must exist until the enqueued work is done.
@@ -104,8 +104,8 @@ typedef struct kokkossoftmax_tensor {
   /// if an extent is 0. The data of x are not written.
   void* data;
   int type;  ///< kokkossoftmax_type
-  int rank;  ///< 1 to KOKKOSSOFTMAX_MAX_RANK; 0 for one number per row if x has rank 1,
-             ///< and for operands that are broadcast
+  int rank;  ///< 1 to KOKKOSSOFTMAX_MAX_RANK; 0 for one number per row if all axes of x are
+             ///< reduced, and for operands that are broadcast
   const int64_t* extents;  ///< `rank` numbers of elements, not negative
   /// `rank` distances between neighbours along an axis, in elements (not bytes), not negative. A
   /// stride of x can be 0. NULL means that the array is contiguous with the last axis fastest (the
@@ -124,6 +124,12 @@ typedef struct kokkossoftmax_options {
   int empty_rows;    ///< kokkossoftmax_empty_rows; default NAN
   int algorithm;     ///< kokkossoftmax_algorithm; default AUTOMATIC
   int reproducible;  ///< if not 0, the bits of a row's result depend on the row alone; default 0
+  /// `axis_count` axes that are reduced together, -rank to rank - 1, in any order. In each array
+  /// they must merge to one: one stride must lead from entry to entry of a row. `axis` must keep
+  /// its default then. NULL (the default): the axis is that of `axis`.
+  const int* axes;
+  int axis_count;  ///< 1 to KOKKOSSOFTMAX_MAX_RANK; 0, the default, if axes is NULL
+  int reserved;    ///< must be 0; default 0
 } kokkossoftmax_options;
 
 /// A mask by position: the row with index i along an axis takes part with its columns j <= i +
@@ -139,10 +145,10 @@ typedef struct kokkossoftmax_causal {
 /// which members the caller's header has, so set all members by name, or the struct to zero first.
 typedef struct kokkossoftmax_operands {
   size_t size;  ///< sizeof(kokkossoftmax_operands)
-  /// The log-sum-exp of each row, with the extents of x without the axis, of type DOUBLE if x is
-  /// DOUBLE, otherwise FLOAT. One stride must lead from row to row, in the order in which the rows
-  /// lie in x. -inf for a row in which every value is -inf, NaN for a row with a NaN or +inf. NULL
-  /// if it isn't needed. It must not overlap x, y or another operand.
+  /// The log-sum-exp of each row, with the extents of x without the reduced axes, of type DOUBLE if
+  /// x is DOUBLE, otherwise FLOAT. One stride must lead from row to row, in the order in which the
+  /// rows lie in x. -inf for a row in which every value is -inf, NaN for a row with a NaN or +inf.
+  /// NULL if it isn't needed. It must not overlap x, y or another operand.
   const kokkossoftmax_tensor* lse;
   /// The maximum of each row, with the same extents and type as lse and the same rules on strides
   /// and overlap. -inf for a row in which every value is -inf, +inf for a row with +inf, NaN for a
@@ -267,8 +273,9 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_is_initialized(void);
 /// \return for example "Cuda" or "OpenMP"; NULL if the space is unknown
 KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_space_name(int space);
 
-/// Enqueues an operation along an axis of x. The call does not fence: y is complete when the work
-/// on `stream` is done (see kokkossoftmax_fence()), and the data of x and y must exist until then.
+/// Enqueues an operation along one or more axes of x. The call does not fence: y is complete when
+/// the work on `stream` is done (see kokkossoftmax_fence()), and the data of x and y must exist
+/// until then.
 ///
 /// \param operation  kokkossoftmax_operation
 /// \param space      kokkossoftmax_space; x and y must be in memory that it can access
@@ -279,8 +286,8 @@ KOKKOSSOFTMAX_EXPORT const char* kokkossoftmax_space_name(int space);
 ///                   cudaStreamPerThread. For other spaces it must be NULL.
 /// \param x          the input, of rank 1 to KOKKOSSOFTMAX_MAX_RANK
 /// \param y          the output, with the extents of x, or for logsumexp with the extents of x
-///                   without the axis. Except for logsumexp it can be x itself (same data, same
-///                   strides). It must not overlap x in any other way
+///                   without the reduced axes. Except for logsumexp it can be x itself (same data,
+///                   same strides). It must not overlap x in any other way
 /// \param options    NULL for the defaults. It is an error if the options were not initialized by
 ///                   kokkossoftmax_options_init() (their size is wrong then), or if they have a
 ///                   member of a later version, unknown to this library, that is not 0

@@ -40,6 +40,8 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::segment_logsumexp_backward(lse, lse, lse, offsets, lse);
   KokkosSoftmax::plan_logsumexp(Exec{}, x, lse).execute(x, lse);
   const KokkosSoftmax::Options options{.axis = 0};
+  KokkosSoftmax::softmax(x, y, {.axes = {0, -1}});
+  KokkosSoftmax::logsumexp(Exec{}, x, View<double>("lse"), {.scale = 2.0, .axes = {0, 1}});
   KokkosSoftmax::log_softmax(x, y, options);
   KokkosSoftmax::softmax(x, y, options, KokkosSoftmax::Operands{.lse = lse});
   KokkosSoftmax::softmax(x, y, options, KokkosSoftmax::Operands{.max = lse});
@@ -101,7 +103,7 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::log_softmax(Exec{}, x, View<const double**>(y));
   KokkosSoftmax::log_softmax(Exec{}, x, lse);
   KokkosSoftmax::logsumexp(Exec{}, x, y);
-  KokkosSoftmax::logsumexp(Exec{}, View<double*****>(), View<double****>());
+  KokkosSoftmax::logsumexp(Exec{}, View<double>(), View<double>());
   KokkosSoftmax::softmax(1.0, x, y);
   KokkosSoftmax::plan_softmax(Exec{}, x, lse);
   KokkosSoftmax::plan_logsumexp(Exec{}, x, View<float*>("lse", 1));
@@ -147,7 +149,7 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
                                 Operands{.weights = x, .sign = View<float*>("sign", 1)});
   logsumexp_backward(Exec{}, x, lse, lse, x, options, Operands{.weights = x});
   KokkosSoftmax::softmax_backward(1.0, y, x, x);
-  KokkosSoftmax::softmax_backward(Exec{}, View<double*****>(), x, x);
+  KokkosSoftmax::softmax_backward(Exec{}, View<double>(), x, x);
   KokkosSoftmax::log_softmax_backward(Exec{}, View<int**>("y", 1, 1), x, x);
   KokkosSoftmax::log_softmax_backward(Exec{}, FarView<double**>(), x, x);
   KokkosSoftmax::softmax_backward(Exec{}, y, lse, x);
@@ -176,7 +178,7 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   KokkosSoftmax::segment_logsumexp(Exec{}, lse, offsets, View<float*>("lse", 1));
   KokkosSoftmax::segment_softmax_backward(Exec{}, lse, lse, offsets, View<const double*>(lse));
   cross_entropy(1.0, x, labels, lse);
-  cross_entropy(Exec{}, View<double*****>(), labels, lse);
+  cross_entropy(Exec{}, View<double>(), labels, lse);
   cross_entropy(Exec{}, View<int**>("x", 1, 1), labels, lse);
   cross_entropy(Exec{}, FarView<double**>(), labels, lse);
   cross_entropy(Exec{}, x, 1.0, lse);
@@ -209,6 +211,7 @@ void calls(const View<double**>& x, const View<double**>& y, const View<double*>
   logsumexp_backward(1.0, x, lse, lse, x);
   logsumexp_backward(Exec{}, View<int**>("x", 1, 1), lse, lse, x);
   logsumexp_backward(Exec{}, x, of_half, lse, x);
+  logsumexp_backward(Exec{}, x, lse, y, x);
   logsumexp_backward(Exec{}, x, lse, FarView<double*>(), x);
   logsumexp_backward(Exec{}, x, lse, lse, half);
   logsumexp_backward(Exec{}, x, lse, lse, x, options, Operands{.lse = lse});

@@ -150,7 +150,7 @@ TYPED_TEST(Backward, LongRowsSideBySide) {
     }
 }
 
-TYPED_TEST(Backward, RanksOneAndFour) {
+TYPED_TEST(Backward, RanksOneFourAndEight) {
   using X = typename TypeParam::x_value;
   const Extents extents{3, 5, 7, 9};
   for (const auto function : backward_functions) {
@@ -161,6 +161,14 @@ TYPED_TEST(Backward, RanksOneAndFour) {
       const BackwardCase c{.function = function, .extents = extents, .options = {.axis = axis}};
       EXPECT_TRUE((TestFixture::template check<Right, Left, Right, 4>(c, sample, expected)));
       EXPECT_TRUE((TestFixture::template check<Strided, Right, Strided, 4>(c, sample, expected)));
+    }
+    const Extents of_rank_8{1, 3, 2, 1, 5, 1, 1, 4};
+    for (const int axis : {1, 4, -1}) {
+      const std::size_t columns = of_rank_8[axis_index(of_rank_8, axis)];
+      const auto sample = backward_sample<X>(function, product(of_rank_8) / columns, columns);
+      const auto expected = reference_backward(function, sample.y, sample.dy);
+      const BackwardCase c{.function = function, .extents = of_rank_8, .options = {.axis = axis}};
+      EXPECT_TRUE((TestFixture::template check<Strided, Right, Left, 8>(c, sample, expected)));
     }
     const auto sample = backward_sample<X>(function, 1, 100);
     const auto expected = reference_backward(function, sample.y, sample.dy);

@@ -327,9 +327,9 @@ TYPED_TEST(CCrossEntropy, TensorErrors) {
   const std::int64_t negative[] = {-1}, backwards[] = {-1}, broadcast[] = {0}, columns[] = {0, 1};
   const auto every = {of_loss, of_loss_gradient, of_lse_gradient};
   TestFixture::are_invalid(every, [](auto& c) { c.x.c.data = nullptr; }, {": x.data is NULL"});
-  TestFixture::are_invalid(every, [](auto& c) { c.x.c.rank = 0; }, {": x has rank 0", "1 to 4"});
-  TestFixture::are_invalid(every, [](auto& c) { c.lse.c.rank = 5; },
-                           {": lse has rank 5", "0 to 4"});
+  TestFixture::are_invalid(every, [](auto& c) { c.x.c.rank = 0; }, {": x has rank 0", "1 to 8"});
+  TestFixture::are_invalid(every, [](auto& c) { c.lse.c.rank = 9; },
+                           {": lse has rank 9", "0 to 8"});
   TestFixture::are_invalid({of_loss, of_loss_gradient}, [](auto& c) { c.labels.c.data = nullptr; },
                            {": labels.data is NULL"});
   TestFixture::are_invalid({of_loss, of_loss_gradient},

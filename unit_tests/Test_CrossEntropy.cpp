@@ -191,6 +191,17 @@ TYPED_TEST(CrossEntropy, LayoutsAndLabels) {
     EXPECT_TRUE((TestFixture::template check_gradient<Strided, Left, Right, 4>(extents, x, &labels,
                                                                                axis, 1.5)));
   }
+  const Extents of_rank_8{1, 3, 2, 1, 5, 1, 1, 4};
+  for (const int axis : {1, 4, -1}) {
+    const std::size_t columns = of_rank_8[axis_index(of_rank_8, axis)];
+    const std::size_t count = product(of_rank_8) / columns;
+    const auto& x = normal_sample<X>(count, columns).rows;
+    const Labels labels = random_labels(count, columns, 0, -1);
+    EXPECT_TRUE((TestFixture::template check_loss<Right, Left, std::int32_t, 8>(
+        of_rank_8, x, labels, {.axis = axis})));
+    EXPECT_TRUE((TestFixture::template check_gradient<Strided, Left, Right, 8>(of_rank_8, x,
+                                                                               &labels, axis, 1)));
+  }
   const Labels one = random_labels(1, 100, 0.5, -1);
   EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int32_t, 1>(
       {100}, normal_sample<X>(1, 100).rows, one, {})));

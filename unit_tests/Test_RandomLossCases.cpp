@@ -148,8 +148,9 @@ class RandomGradientCase {
     KokkosSoftmax::Impl::check_and_launch_gradient<operation>(
         Exec{}, x, array_of<const T>(m_lse), "derivative", array_of<const T>(m_derivative),
         labels ? &*labels : nullptr,
-        KokkosSoftmax::Impl::broadcast_inputs(operation, x, static_cast<int>(m_shape.axis()),
-                                              operands),
+        KokkosSoftmax::Impl::broadcast_inputs(
+            operation, x, KokkosSoftmax::Impl::ReducedAxes(x, static_cast<int>(m_shape.axis())),
+            operands),
         array_of<X>(dx()), m_shape.options);
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Every axis of tensors of rank 1 to 4, given as a positive and as a negative number.
+// Every axis of tensors of rank 1 to 8, given as a positive and as a negative number.
 
 #include <support/Check.hpp>
 
@@ -46,6 +46,24 @@ TYPED_TEST(Ranks, Four) {
   TestFixture::template expect_right_along_every_axis<4>({3, 5, 4, 37});
   TestFixture::template expect_right_along_every_axis<4>({2, 129, 1, 3});
   TestFixture::template expect_right_along_every_axis<4>({0, 3, 2, 5});
+}
+
+TYPED_TEST(Ranks, Five) {
+  TestFixture::template expect_right_along_every_axis<5>({3, 2, 5, 4, 33});
+  TestFixture::template expect_right_along_every_axis<5>({3, 1, 129, 2, 2});
+}
+
+// Tensors of LayoutStride have gaps after each axis, so that at most four axes of them may remain.
+TYPED_TEST(Ranks, MoreThanFive) {
+  TestFixture::template expect_right_along_every_axis<6>({3, 2, 1, 4, 1, 37});
+  TestFixture::template expect_right_along_every_axis<7>({2, 1, 3, 1, 129, 1, 3});
+  TestFixture::template expect_right_along_every_axis<8>({1, 2, 1, 3, 1, 2, 1, 33});
+  if constexpr (!std::is_same_v<typename TypeParam::layout, Kokkos::LayoutStride>) {
+    TestFixture::template expect_right_along_every_axis<6>({3, 2, 5, 2, 3, 7});
+    TestFixture::template expect_right_along_every_axis<7>({2, 3, 2, 2, 3, 2, 5});
+    TestFixture::template expect_right_along_every_axis<8>({2, 3, 2, 2, 3, 2, 2, 3});
+    TestFixture::template expect_right_along_every_axis<8>({2, 3, 2, 0, 3, 2, 2, 3});
+  }
 }
 
 }  // namespace

@@ -12,13 +12,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <impl/KokkosSoftmax_InvalidArgument.hpp>
 #include <impl/KokkosSoftmax_Launch.hpp>
 #include <impl/KokkosSoftmax_Overlap.hpp>
+#include <impl/KokkosSoftmax_ReducedAxes.hpp>
 #include <impl/KokkosSoftmax_RowInputs.hpp>
 #include <numeric>
 #include <optional>
 #include <sstream>
-#include <stdexcept>
 #include <string>
 #include <type_traits>
 
@@ -28,19 +29,21 @@ template <class Exec, class V>
 inline constexpr bool is_accessible_from =
     Kokkos::SpaceAccessibility<Exec, typename V::memory_space>::accessible;
 
-/// Checks the types at compile time. Each message names the function and the argument.
-/// `y_rank_less` is the rank of x minus the rank of the output y.
-#define KOKKOSSOFTMAX_IMPL_CHECK_TYPES(function, Exec, X, y_name, Y, y_rank_less)                  \
+/// The largest rank of x in the messages below is max_rank.
+static_assert(max_rank == 8);
+
+/// Checks the types at compile time. Each message names the function and the argument. y has one
+/// value per row if `reduces`, so that its rank depends on the number of reduced axes.
+#define KOKKOSSOFTMAX_IMPL_CHECK_TYPES(function, Exec, X, y_name, Y, reduces)                      \
   static_assert(Kokkos::is_execution_space_v<Exec>,                                                \
                 "KokkosSoftmax::" function ": exec must be an instance of an execution space");    \
   static_assert(Kokkos::is_view_v<X>, "KokkosSoftmax::" function ": x must be a Kokkos::View");    \
   static_assert(Kokkos::is_view_v<Y>,                                                              \
                 "KokkosSoftmax::" function ": " y_name " must be a Kokkos::View");                 \
-  static_assert(X::rank() >= 1 && X::rank() <= 4,                                                  \
-                "KokkosSoftmax::" function ": x must have rank 1 to 4");                           \
-  static_assert(Y::rank() + y_rank_less == X::rank(),                                              \
+  static_assert(X::rank() >= 1, "KokkosSoftmax::" function ": x must have rank 1 to 8");           \
+  static_assert(reduces ? Y::rank() < X::rank() : Y::rank() == X::rank(),                          \
                 "KokkosSoftmax::" function ": " y_name                                             \
-                " must have the rank of x (less one for logsumexp)");                              \
+                " must have the rank of x (for logsumexp: less the number of reduced axes)");      \
   static_assert(                                                                                   \
       KokkosSoftmax::Impl::have_kernels<typename X::non_const_value_type, typename Y::value_type>, \
       "KokkosSoftmax::" function ": the value types of x and " y_name                              \
@@ -69,40 +72,6 @@ inline constexpr bool is_accessible_from =
 template <class... V>
 inline constexpr bool are_views = (Kokkos::is_view_v<V> && ...);
 
-template <class... Parts>
-[[noreturn]] void throw_invalid(const Callee& callee, const Parts&... parts) {
-  std::ostringstream message;
-  message << "KokkosSoftmax::" << callee.name() << ": ";
-  (message << ... << parts);
-  throw std::invalid_argument(message.str());
-}
-
-/// The numbers as text: "(5, 7)".
-template <std::size_t max_rank>
-std::string listed(const std::array<std::int64_t, max_rank>& numbers, int rank) {
-  std::ostringstream text;
-  text << "(";
-  for (int d = 0; d < rank; ++d) text << (d == 0 ? "" : ", ") << numbers[d];
-  text << ")";
-  return text.str();
-}
-
-template <class T>
-std::string extents_of(const StridedArray<T>& array) {
-  return listed(array.extents, array.rank);
-}
-
-/// Returns the axis in [0, rank); negative axes count from the end.
-inline int checked_axis(const Callee& callee, const char* x_name, int axis, int rank) {
-  if (axis < -rank || axis >= rank)
-    throw_invalid(callee, "axis = ", axis, " is out of range (", x_name, " has rank ", rank,
-                  "): give an axis from ", -rank, " to ", rank - 1);
-  return axis < 0 ? axis + rank : axis;
-}
-inline int checked_axis(const Callee& callee, int axis, int rank) {
-  return checked_axis(callee, "x", axis, rank);
-}
-
 template <class V>
 void check_scale(const Callee& callee, double scale) {
   using T = typename V::Compute;
@@ -112,18 +81,20 @@ void check_scale(const Callee& callee, double scale) {
                   "numbers up to ", largest, "): give a finite scale");
 }
 
+/// Checks that y has the extents of x, or those of x without the reduced axes.
 template <class X, class Y>
 void check_extents(const Callee& callee, const char* x_name, const StridedArray<X>& x,
-                   const char* y_name, const StridedArray<Y>& y, int axis, bool without_axis) {
-  bool same = y.rank == x.rank - (without_axis ? 1 : 0);
+                   const char* y_name, const StridedArray<Y>& y, const ReducedAxes& axes,
+                   bool without_axes) {
+  bool same = y.rank == x.rank - (without_axes ? axes.count() : 0);
   for (int d = 0, e = 0; same && d < x.rank; ++d) {
-    if (without_axis && d == axis) continue;
+    if (without_axes && axes.contains(d)) continue;
     same = x.extents[d] == y.extents[e++];
   }
   if (!same)
     throw_invalid(callee, "the extents ", extents_of(y), " of ", y_name, " don't fit ", x_name, " ",
-                  extents_of(x), " with axis = ", axis, ": give ", y_name, " the extents of ",
-                  x_name, without_axis ? " without that axis" : "");
+                  extents_of(x), " with ", axes.text(), ": give ", y_name, " the extents of ",
+                  x_name, without_axes ? " without " : "", without_axes ? axes.those() : "");
 }
 
 /// Checks that the extents and strides are valid: the elements lie forward from the first one, and
@@ -135,8 +106,8 @@ void check_size(const Callee& callee, const char* name, const StridedArray<T>& a
   constexpr int bits = 62;
   constexpr std::int64_t most =
       ((std::int64_t(1) << bits) - 1) / static_cast<std::int64_t>(sizeof(T));
+  if (!has_elements(array)) return;
   const auto end = array.extents.begin() + array.rank;
-  if (std::find(array.extents.begin(), end, 0) != end) return;
   const std::int64_t elements =
       std::accumulate(array.extents.begin(), end, std::int64_t(1), capped_product);
   if (elements > most)
@@ -160,9 +131,10 @@ void check_size(const Callee& callee, const char* name, const StridedArray<T>& a
   }
 }
 
-template <class Tx, class Ty>
+/// `problem` is a RowProblem or a RowPair.
+template <class Problem>
 void check_overlap(const Callee& callee, const char* x_name, const char* y_name,
-                   const RowProblem<Tx, Ty>& problem) {
+                   const Problem& problem) {
   const bool same_view = !callee.one_value_per_row() && in_place(problem);
   if (problem.columns == 0 || same_view || !overlap(problem)) return;
   throw_invalid(callee, x_name, " at ", static_cast<const void*>(problem.x), " and ", y_name,
@@ -195,7 +167,7 @@ void check_overlap_beside(const Callee& callee, const StridedArray<X>& x, const 
                           const ArraysBeside<X, Y>& beside, int axis) {
   const auto check = [&](const char* name, const auto& array, const char* name_beside,
                          const auto& array_beside) {
-    const auto pair = make_row_problem(array, array_beside, axis);
+    const auto pair = make_row_pair(array, array_beside, axis);
     if (pair.rows == 0 || pair.columns == 0 || !overlap(pair)) return;
     throw_invalid(callee, name, " at ", static_cast<const void*>(array.data), " and ", name_beside,
                   " at ", static_cast<const void*>(array_beside.data), " overlap (", name_beside,
@@ -233,45 +205,56 @@ StridedArray<T> broadcast(const Callee& callee, const char* name, const StridedA
   return result;
 }
 
-/// The same array without the axis.
-template <class T>
-StridedArray<T> without_axis(StridedArray<T> array, int axis) {
-  --array.rank;
-  for (int d = axis; d < array.rank; ++d) {
-    array.extents[d] = array.extents[d + 1];
-    array.strides[d] = array.strides[d + 1];
-  }
-  return array;
-}
-
 /// Checks the axis along which a causal mask counts rows, and returns it in [0, rank).
-inline int checked_causal_axis(const Callee& callee, const Causal& causal, int axis, int rank) {
-  if (rank == 1)
-    throw_invalid(callee, "causal is given with an x of rank 1 (rows are counted along another ",
-                  "axis of x): leave it out, or give lengths");
-  if (!causal.axis) return axis == rank - 1 ? rank - 2 : rank - 1;
+inline int checked_causal_axis(const Callee& callee, const Causal& causal, const ReducedAxes& axes,
+                               int rank) {
+  if (axes.count() == rank)
+    throw_invalid(callee, "causal is given with an x of rank ", rank, " and ", axes.text(),
+                  " (rows are counted along another axis of x): leave it out, or give lengths");
+  if (!causal.axis) {
+    int last = rank - 1;
+    while (axes.contains(last)) --last;
+    return last;
+  }
   const int given = *causal.axis;
   if (given < -rank || given >= rank)
     throw_invalid(callee, "causal.axis = ", given, " is out of range (x has rank ", rank,
                   "): give an axis from ", -rank, " to ", rank - 1);
   const int causal_axis = given < 0 ? given + rank : given;
-  if (causal_axis == axis)
-    throw_invalid(callee, "causal.axis = ", given, " is the axis of the call (it must be the ",
-                  "axis along which rows are counted): give another axis");
+  if (axes.contains(causal_axis))
+    throw_invalid(
+        callee, "causal.axis = ", given, " is ", axes.count() == 1 ? "the axis" : "one of the axes",
+        " of the call (it must be the axis along which rows are counted): give another ", "axis");
   return causal_axis;
 }
 
-/// Broadcasts the inputs of a call to x, and checks their extents and strides.
+/// Checks that the columns of a row have numbers that don't depend on the layout of x: the last of
+/// the reduced axes is the fastest. Masks by position need these numbers.
+inline void check_counts_columns(const Callee& callee, const char* name, const ReducedAxes& axes) {
+  if (!axes.is_in_order())
+    throw_invalid(
+        callee, name, " can't be given with ", axes.text(),
+        " (columns are counted with the last of these axes fastest, and in x another one ",
+        "is): give a mask, or an x of another layout");
+}
+
+/// Broadcasts the inputs of a call to x, checks their extents and strides, and merges the reduced
+/// axes.
 template <class X, class Compute>
-auto broadcast_inputs(const Callee& callee, const StridedArray<X>& x, int axis,
+auto broadcast_inputs(const Callee& callee, const StridedArray<X>& x, const ReducedAxes& axes,
                       InputArrays<X, Compute> inputs) {
   const auto to_x = [&](const char* name, auto& array) {
-    if (array) array = broadcast(callee, name, *array, x, "x");
-    if (array) check_size(callee, name, *array);
+    if (!array) return;
+    array = broadcast(callee, name, *array, x, "x");
+    check_size(callee, name, *array);
+    array = merged_array(callee, name, *array, axes);
   };
+  const auto rows = without_axes(x, axes);
   const auto to_rows = [&](const char* name, auto& array) {
-    if (array) array = broadcast(callee, name, *array, without_axis(x, axis), "x without the axis");
-    if (array) check_size(callee, name, *array);
+    if (!array) return;
+    array = broadcast(callee, name, *array, rows,
+                      axes.count() == 1 ? "x without the axis" : "x without the axes");
+    check_size(callee, name, *array);
   };
   to_x("bias", inputs.bias);
   to_x("bias", inputs.wide_bias);
@@ -281,8 +264,12 @@ auto broadcast_inputs(const Callee& callee, const StridedArray<X>& x, int axis,
   to_rows("row_bias", inputs.row_bias);
   to_x("weights", inputs.weights);
   to_x("weights", inputs.wide_weights);
-  if (inputs.causal)
-    inputs.causal->axis = checked_causal_axis(callee, *inputs.causal, axis, x.rank);
+  if (inputs.lengths || inputs.long_lengths) check_counts_columns(callee, "lengths", axes);
+  if (inputs.causal) {
+    check_counts_columns(callee, "causal", axes);
+    inputs.causal->axis =
+        axes.merged_index(checked_causal_axis(callee, *inputs.causal, axes, x.rank));
+  }
   return inputs;
 }
 
@@ -298,9 +285,10 @@ auto input_array(const V& view) {
   return array;
 }
 
-/// The inputs among the operands of a call, broadcast to x.
+/// The inputs among the operands of a call, broadcast to x, with the reduced axes merged.
 template <class Compute, class X, class O>
-auto checked_inputs(const Callee& callee, const StridedArray<X>& x, int axis, const O& operands) {
+auto checked_inputs(const Callee& callee, const StridedArray<X>& x, const ReducedAxes& axes,
+                    const O& operands) {
   using Entry = std::remove_const_t<X>;
   InputArrays<X, Compute> inputs;
   if constexpr (is_given<decltype(O::bias)>) {
@@ -327,7 +315,7 @@ auto checked_inputs(const Callee& callee, const StridedArray<X>& x, int axis, co
       inputs.wide_weights = input_array<Compute>(operands.weights);
   }
   inputs.scale_biases = operands.scale_biases;
-  return broadcast_inputs(callee, x, axis, inputs);
+  return broadcast_inputs(callee, x, axes, inputs);
 }
 
 /// Checks that an array shares no element with one that is written. `has_no_axis`: it has one
@@ -341,7 +329,7 @@ void check_apart(const Callee& callee, const char* name, StridedArray<Input> arr
     array.strides[axis] = 0;
     if (written.rank == array.rank) array.extents[axis] = written.extents[axis];
   }
-  const auto pair = make_row_problem(array, written, axis);
+  const auto pair = make_row_pair(array, written, axis);
   if (pair.rows == 0 || pair.columns == 0 || !overlap(pair)) return;
   throw_invalid(callee, name, " at ", static_cast<const void*>(array.data), " and ", name_written,
                 " at ", static_cast<const void*>(written.data), " overlap (", name_written,
@@ -362,29 +350,43 @@ void check_overlap_inputs(const Callee& callee, const char* y_name, const Stride
   });
 }
 
-/// Checks the values of the arguments except the strides of what is written beside y. Returns the
-/// axis.
+/// Checks the values of the arguments except the strides of what is written beside y.
 template <class X, class Y>
-int check_values(const Callee& callee, const StridedArray<X>& x, const char* y_name,
-                 const StridedArray<Y>& y, const Options& options,
-                 const ArraysBeside<X, Y>& beside) {
-  const int axis = checked_axis(callee, options.axis, x.rank);
+void check_values(const Callee& callee, const StridedArray<X>& x, const char* y_name,
+                  const StridedArray<Y>& y, const Options& options,
+                  const ArraysBeside<X, Y>& beside, const ReducedAxes& axes) {
   check_scale<ValueTypes<std::remove_const_t<X>, Y>>(callee, options.scale);
-  check_extents(callee, "x", x, y_name, y, axis, callee.one_value_per_row());
+  check_extents(callee, "x", x, y_name, y, axes, callee.one_value_per_row());
   check_size(callee, "x", x);
   check_size(callee, y_name, y);
   beside.for_each([&](const char* name, const auto& array) {
-    check_extents(callee, "x", x, name, array, axis, true);
+    check_extents(callee, "x", x, name, array, axes, true);
     check_size(callee, name, array);
   });
-  check_overlap_beside(callee, x, y, beside, axis);
-  return axis;
+}
+
+/// The array y of a call with the reduced axes merged, if it has these axes.
+template <class Y>
+StridedArray<Y> merged_output(const Callee& callee, const char* y_name, const StridedArray<Y>& y,
+                              const ReducedAxes& axes) {
+  return callee.one_value_per_row() ? y : merged_array(callee, y_name, y, axes);
+}
+
+/// Checks that kernels can take the outer axes of a problem.
+template <class Tx, class Ty>
+void check_outer_rank(const Callee& callee, const RowProblem<Tx, Ty>& problem) {
+  if (problem.outer_rank > max_outer_rank)
+    throw_invalid(callee, "the strides leave ", problem.outer_rank,
+                  " axes that aren't reduced (kernels take at most ", max_outer_rank,
+                  "; two axes become one if one stride describes both in every array): give ",
+                  "arrays of one layout, or make a call per slice");
 }
 
 /// Checks what is known of a problem once its axes are merged.
 template <class X, class Y, class Problem>
 void check_problem(const Callee& callee, const char* y_name, const ArraysBeside<X, Y>& beside,
                    const Problem& problem) {
+  check_outer_rank(callee, problem);
   const auto check_one_stride = [&](const char* name, const auto& array, bool has_one_stride) {
     if (!has_one_stride)
       throw_invalid(callee, "the strides ", listed(array->strides, array->rank), " of ", name,
@@ -402,8 +404,12 @@ template <class X, class Y>
 auto checked_problem(const Callee& callee, const StridedArray<X>& x, const char* y_name,
                      const StridedArray<Y>& y, const Options& options,
                      const ArraysBeside<X, Y>& beside = {}) {
-  const int axis = check_values(callee, x, y_name, y, options, beside);
-  const auto problem = make_row_problem(x, y, axis, beside);
+  const ReducedAxes axes = checked_axes(callee, "x", x, options);
+  check_values(callee, x, y_name, y, options, beside, axes);
+  const auto merged_x = merged_array(callee, "x", x, axes);
+  const auto merged_y = merged_output(callee, y_name, y, axes);
+  check_overlap_beside(callee, merged_x, merged_y, beside, axes.merged_axis());
+  const auto problem = make_row_problem(merged_x, merged_y, axes.merged_axis(), beside);
   check_problem(callee, y_name, beside, problem);
   return problem;
 }
@@ -413,9 +419,14 @@ template <class X, class Y, class Compute>
 auto checked_problem(const Callee& callee, const StridedArray<X>& x, const char* y_name,
                      const StridedArray<Y>& y, const Options& options,
                      const ArraysBeside<X, Y>& beside, const InputArrays<X, Compute>& inputs) {
-  const int axis = check_values(callee, x, y_name, y, options, beside);
-  check_overlap_inputs(callee, y_name, y, beside, inputs, axis);
-  const auto problem = make_general_row_problem(x, y, axis, beside, inputs);
+  const ReducedAxes axes = checked_axes(callee, "x", x, options);
+  check_values(callee, x, y_name, y, options, beside, axes);
+  const auto merged_x = merged_array(callee, "x", x, axes);
+  const auto merged_y = merged_output(callee, y_name, y, axes);
+  const int axis = axes.merged_axis();
+  check_overlap_beside(callee, merged_x, merged_y, beside, axis);
+  check_overlap_inputs(callee, y_name, merged_y, beside, inputs, axis);
+  const auto problem = make_general_row_problem(merged_x, merged_y, axis, beside, inputs);
   check_problem(callee, y_name, beside, problem);
   return problem;
 }
@@ -424,14 +435,15 @@ auto checked_problem(const Callee& callee, const StridedArray<X>& x, const char*
 template <class X, class Y, class Compute>
 void check_sign(const Callee& callee, const StridedArray<X>& x, const char* y_name,
                 const StridedArray<Y>& y, const StridedArray<Y>& sign,
-                const InputArrays<X, Compute>& inputs, int axis) {
-  check_extents(callee, "x", x, "sign", sign, axis, true);
+                const InputArrays<X, Compute>& inputs, const ReducedAxes& axes) {
+  check_extents(callee, "x", x, "sign", sign, axes, true);
   for (int d = 0; d < y.rank; ++d)
     if (y.extents[d] > 1 && sign.strides[d] != y.strides[d])
       throw_invalid(callee, "the strides ", listed(sign.strides, sign.rank), " of sign are not ",
                     listed(y.strides, y.rank), ", those of ", y_name,
                     " (one address computes the other): give sign the strides of ", y_name);
-  check_apart(callee, "x", x, false, "sign", sign, axis);
+  const int axis = axes.merged_axis();
+  check_apart(callee, "x", merged_array(callee, "x", x, axes), false, "sign", sign, axis);
   check_apart(callee, y_name, y, true, "sign", sign, axis);
   inputs.for_each([&](const char* name, const auto& input, bool has_no_axis) {
     check_apart(callee, name, input, has_no_axis, "sign", sign, axis);
@@ -444,30 +456,65 @@ template <class X, class Y, class Compute>
 auto checked_weighted_problem(const Callee& callee, const StridedArray<X>& x, const char* y_name,
                               const StridedArray<Y>& y, const Options& options,
                               const InputArrays<X, Compute>& inputs, const StridedArray<Y>& sign) {
-  const int axis = checked_axis(callee, options.axis, x.rank);
+  const ReducedAxes axes = checked_axes(callee, "x", x, options);
   WeightedRowProblem<std::remove_const_t<X>, Y> problem{
       checked_problem(callee, x, y_name, y, options, ArraysBeside<X, Y>{}, inputs), sign.data};
-  if (sign.data != nullptr) check_sign(callee, x, y_name, y, sign, inputs, axis);
+  if (sign.data != nullptr) check_sign(callee, x, y_name, y, sign, inputs, axes);
   return problem;
+}
+
+/// The same elements with as few axes as possible, in another order.
+template <class T>
+StridedArray<T> with_merged_axes(const StridedArray<T>& array) {
+  OuterAxes sorted{}, merged{};
+  for (int d = 0; d < array.rank; ++d) sorted[d] = {{array.extents[d], array.strides[d], 0}, 0, 0};
+  const auto one_run = [](const OuterAxis& slower, const OuterAxis& faster) {
+    return slower.x_stride == faster.extent * faster.x_stride;
+  };
+  StridedArray<T> result;
+  result.data = array.data;
+  result.rank = merge_outer_axes(sorted, sort_outer_axes(sorted, array.rank, &OuterAxis::x_stride),
+                                 one_run, merged);
+  for (int d = 0; d < result.rank; ++d) {
+    result.extents[d] = merged[d].extent;
+    result.strides[d] = merged[d].x_stride;
+  }
+  return result;
+}
+
+/// Enqueues -inf for the elements of an array. Kokkos' kernels for Views of more axes would take
+/// longer to compile in each program that includes this header, so further axes are looped over.
+template <class Exec, class T>
+void launch_minus_infinity(const Exec& exec, StridedArray<T> array) {
+  if (array.rank > 3) {
+    StridedArray<T> slice = array;
+    slice.rank = array.rank - 1;
+    for (std::int64_t i = 0; i < array.extents[slice.rank]; ++i) {
+      launch_minus_infinity(exec, slice);
+      slice.data += array.strides[slice.rank];
+    }
+    return;
+  }
+  const auto extent = [&](int d) {
+    return static_cast<std::size_t>(d < array.rank ? array.extents[d] : 1);
+  };
+  const auto stride = [&](int d) {
+    return static_cast<std::size_t>(d < array.rank ? array.strides[d] : 1);
+  };
+  const Kokkos::LayoutStride layout(extent(0), stride(0), extent(1), stride(1), extent(2),
+                                    stride(2));
+  const Kokkos::View<T***, Kokkos::LayoutStride, typename Exec::memory_space,
+                     Kokkos::MemoryTraits<Kokkos::Unmanaged>>
+      view(array.data, layout);
+  Kokkos::deep_copy(exec, view, -Kokkos::Experimental::infinity_v<T>);
 }
 
 /// Enqueues what is written beside y for rows without entries: the log-sum-exp and the maximum are
 /// -inf.
 template <class Exec, class X, class Y>
 void launch_beside_nothing(const Exec& exec, const ArraysBeside<X, Y>& beside) {
-  beside.for_each([&]<class T>(const char* /*name*/, const StridedArray<T>& array) {
-    const auto extent = [&](int d) {
-      return static_cast<std::size_t>(d < array.rank ? array.extents[d] : 1);
-    };
-    const auto stride = [&](int d) {
-      return static_cast<std::size_t>(d < array.rank ? array.strides[d] : 1);
-    };
-    const Kokkos::LayoutStride layout(extent(0), stride(0), extent(1), stride(1), extent(2),
-                                      stride(2));
-    const Kokkos::View<T***, Kokkos::LayoutStride, typename Exec::memory_space,
-                       Kokkos::MemoryTraits<Kokkos::Unmanaged>>
-        view(array.data, layout);
-    Kokkos::deep_copy(exec, view, -Kokkos::Experimental::infinity_v<T>);
+  beside.for_each([&](const char* /*name*/, const auto& array) {
+    launch_minus_infinity(exec, with_merged_axes(array));
   });
 }
 
@@ -495,8 +542,8 @@ template <Operation operation, class Exec, class X, class Y, class Compute>
 void check_and_launch(const Exec& exec, const StridedArray<X>& x, const char* y_name,
                       const StridedArray<Y>& y, const Options& options,
                       const ArraysBeside<X, Y>& beside, const InputArrays<X, Compute>& given) {
-  const int axis = checked_axis(operation, options.axis, x.rank);
-  const auto inputs = broadcast_inputs(operation, x, axis, given);
+  const ReducedAxes axes = checked_axes(operation, "x", x, options);
+  const auto inputs = broadcast_inputs(operation, x, axes, given);
   const auto problem = checked_problem(operation, x, y_name, y, options, beside, inputs);
   launch_checked<operation>(exec, problem, options, beside);
 }
@@ -507,8 +554,8 @@ template <Operation operation, class Exec, class X, class Y, class Compute>
 void check_and_launch_weighted(const Exec& exec, const StridedArray<X>& x, const char* y_name,
                                const StridedArray<Y>& y, const Options& options,
                                const InputArrays<X, Compute>& given, const StridedArray<Y>& sign) {
-  const int axis = checked_axis(operation, options.axis, x.rank);
-  const auto inputs = broadcast_inputs(operation, x, axis, given);
+  const ReducedAxes axes = checked_axes(operation, "x", x, options);
+  const auto inputs = broadcast_inputs(operation, x, axes, given);
   const auto problem = checked_weighted_problem(operation, x, y_name, y, options, inputs, sign);
   launch_checked<operation>(exec, problem, options, ArraysBeside<X, Y>{});
 }
@@ -538,8 +585,8 @@ auto checked_problem_with(const Callee& callee, const X& x, const char* y_name, 
   const auto y_array = strided_array(y);
   const auto beside = arrays_beside<X, Y>(operands);
   if constexpr (have_inputs<O>) {
-    const int axis = checked_axis(callee, options.axis, x_array.rank);
-    const auto inputs = checked_inputs<ComputeOf<X, Y>>(callee, x_array, axis, operands);
+    const ReducedAxes axes = checked_axes(callee, "x", x_array, options);
+    const auto inputs = checked_inputs<ComputeOf<X, Y>>(callee, x_array, axes, operands);
     if constexpr (have_weights<O>) {
       StridedArray<typename Y::value_type> sign;
       if constexpr (is_given<decltype(O::sign)>) sign = strided_array(operands.sign);

@@ -27,8 +27,7 @@ namespace KokkosSoftmax::Impl {
                 "KokkosSoftmax::" function ": exec must be an instance of an execution space");    \
   static_assert(Kokkos::is_view_v<Y>,                                                              \
                 "KokkosSoftmax::" function ": " y_name " must be a Kokkos::View");                 \
-  static_assert(Y::rank() >= 1 && Y::rank() <= 4,                                                  \
-                "KokkosSoftmax::" function ": " y_name " must have rank 1 to 4");                  \
+  static_assert(Y::rank() >= 1, "KokkosSoftmax::" function ": " y_name " must have rank 1 to 8");  \
   static_assert(KokkosSoftmax::Impl::have_kernels<typename Y::non_const_value_type,                \
                                                   typename Y::non_const_value_type>,               \
                 "KokkosSoftmax::" function ": the value type of " y_name                           \
@@ -60,11 +59,34 @@ void check_backward_overlap(const Callee& callee, const char* y_name,
                             const StridedArray<const T>& y, const StridedArray<const T>& dy,
                             const StridedArray<T>& dx, int axis) {
   const auto check = [&](const char* name, const StridedArray<const T>& input) {
-    const auto pair = make_row_problem(input, dx, axis);
+    const auto pair = make_row_pair(input, dx, axis);
     if (pair.rows > 0) check_overlap(callee, name, "dx", pair);
   };
   check(y_name, y);
   check("dy", dy);
+}
+
+/// The arrays of a backward pass with the reduced axes merged to `axis`.
+template <class T>
+struct BackwardArrays {
+  StridedArray<const T> y;
+  StridedArray<const T> dy;
+  StridedArray<T> dx;
+  int axis;
+};
+
+/// Merges the reduced axes of arrays that have passed check_size(), and checks that dx doesn't
+/// overlap the others.
+template <class T>
+BackwardArrays<T> merged_backward_arrays(const Callee& callee, const char* y_name,
+                                         const StridedArray<const T>& y,
+                                         const StridedArray<const T>& dy, const StridedArray<T>& dx,
+                                         const ReducedAxes& axes) {
+  const BackwardArrays<T> arrays{merged_array(callee, y_name, y, axes),
+                                 merged_array(callee, "dy", dy, axes),
+                                 merged_array(callee, "dx", dx, axes), axes.merged_axis()};
+  check_backward_overlap(callee, y_name, arrays.y, arrays.dy, arrays.dx, arrays.axis);
+  return arrays;
 }
 
 /// Checks the values of the arguments and returns the problem in the form rows x columns.
@@ -72,15 +94,17 @@ template <class T>
 auto checked_backward_problem(const Callee& callee, const char* y_name,
                               const StridedArray<const T>& y, const StridedArray<const T>& dy,
                               const StridedArray<T>& dx, const Options& options) {
-  const int axis = checked_axis(callee, y_name, options.axis, y.rank);
+  const ReducedAxes axes = checked_axes(callee, y_name, y, options);
   check_scale<ValueTypes<T>>(callee, options.scale);
-  check_extents(callee, y_name, y, "dy", dy, axis, false);
-  check_extents(callee, y_name, y, "dx", dx, axis, false);
+  check_extents(callee, y_name, y, "dy", dy, axes, false);
+  check_extents(callee, y_name, y, "dx", dx, axes, false);
   check_size(callee, y_name, y);
   check_size(callee, "dy", dy);
   check_size(callee, "dx", dx);
-  check_backward_overlap(callee, y_name, y, dy, dx, axis);
-  return make_backward_problem(y, dy, dx, axis);
+  const auto arrays = merged_backward_arrays(callee, y_name, y, dy, dx, axes);
+  const auto problem = make_backward_problem(arrays.y, arrays.dy, arrays.dx, arrays.axis);
+  check_outer_rank(callee, problem);
+  return problem;
 }
 
 /// Checks the values of the arguments and enqueues the operation. If it throws, nothing is written.

@@ -3,11 +3,10 @@
 #define KOKKOSSOFTMAX_IMPL_BOTHAXESPROBLEM_HPP
 
 /// \file
-/// Log-sum-exps along both axes of a matrix: the problem, its checks, and the function of the
-/// compiled library that launches it.
+/// Log-sum-exps along both axes of a matrix: the problem, and the function of the compiled library
+/// that launches it.
 
 #include <cstdint>
-#include <impl/KokkosSoftmax_Arguments.hpp>
 #include <type_traits>
 #include <utility>
 
@@ -41,59 +40,6 @@ struct BothAxesProblem {
 /// Enqueues the problem on exec. Instantiated in src/ for each execution space and value type.
 template <class Exec, class X>
 void launch_both_axes(const Exec& exec, const BothAxesProblem<X>& problem, double scale);
-
-/// A vector along one axis of a matrix of these extents, and broadcast along the other one.
-template <class T>
-StridedArray<T> along_axis(const StridedArray<T>& vector, int axis, std::int64_t rows,
-                           std::int64_t columns) {
-  StridedArray<T> matrix;
-  matrix.data = vector.data;
-  matrix.rank = 2;
-  matrix.extents = {rows, columns};
-  matrix.strides[axis] = vector.strides[0];
-  return matrix;
-}
-
-/// Checks that the results of rows and those of columns have memory of their own.
-template <class T>
-void check_results_apart(const Callee& callee, const StridedArray<T>& row_lse,
-                         const StridedArray<T>& column_lse) {
-  const std::int64_t rows = row_lse.extents[0], columns = column_lse.extents[0];
-  const auto pair = make_row_problem(along_axis(row_lse, 0, rows, columns),
-                                     along_axis(column_lse, 1, rows, columns), 1);
-  if (pair.rows == 0 || pair.columns == 0 || !overlap(pair)) return;
-  throw_invalid(callee, "row_lse at ", static_cast<const void*>(row_lse.data),
-                " and column_lse at ", static_cast<const void*>(column_lse.data),
-                " overlap (both are written): give column_lse memory of its own");
-}
-
-/// Checks the values of the arguments, and returns the problem.
-template <class X, class T>
-BothAxesProblem<X> checked_both_axes(const StridedArray<const X>& x, const StridedArray<T>& row_lse,
-                                     const StridedArray<T>& column_lse, double scale) {
-  const Callee callee("logsumexp_both_axes", true);
-  check_scale<ValueTypes<X>>(callee, scale);
-  check_extents(callee, "x", x, "row_lse", row_lse, 1, true);
-  check_extents(callee, "x", x, "column_lse", column_lse, 0, true);
-  check_size(callee, "x", x);
-  check_size(callee, "row_lse", row_lse);
-  check_size(callee, "column_lse", column_lse);
-  check_apart(callee, "x", x, false, "row_lse", row_lse, 1);
-  check_apart(callee, "x", x, false, "column_lse", column_lse, 0);
-  check_results_apart(callee, row_lse, column_lse);
-  BothAxesProblem<X> problem{.x = x.data,
-                             .rows = x.extents[0],
-                             .columns = x.extents[1],
-                             .row_stride = x.strides[0],
-                             .column_stride = x.strides[1],
-                             .of_rows = row_lse.data,
-                             .of_columns = column_lse.data,
-                             .of_rows_stride = row_lse.strides[0],
-                             .of_columns_stride = column_lse.strides[0]};
-  if (problem.columns == 1 || (problem.rows > 1 && problem.row_stride < problem.column_stride))
-    problem.transpose();
-  return problem;
-}
 
 }  // namespace KokkosSoftmax::Impl
 

@@ -20,8 +20,7 @@ using RowValueOf = typename RowProblem<typename X::non_const_value_type,
   static_assert(Kokkos::is_execution_space_v<Exec>,                                             \
                 "KokkosSoftmax::" function ": exec must be an instance of an execution space"); \
   static_assert(Kokkos::is_view_v<X>, "KokkosSoftmax::" function ": x must be a Kokkos::View"); \
-  static_assert(X::rank() >= 1 && X::rank() <= 4,                                               \
-                "KokkosSoftmax::" function ": x must have rank 1 to 4");                        \
+  static_assert(X::rank() >= 1, "KokkosSoftmax::" function ": x must have rank 1 to 8");        \
   static_assert(KokkosSoftmax::Impl::have_kernels<typename X::non_const_value_type,             \
                                                   typename X::non_const_value_type>,            \
                 "KokkosSoftmax::" function                                                      \
@@ -45,14 +44,20 @@ using RowValueOf = typename RowProblem<typename X::non_const_value_type,
 #define KOKKOSSOFTMAX_IMPL_CHECK_ROW_NUMBERS(function, Exec, X, name, V, Value)              \
   static_assert(Kokkos::is_view_v<V>,                                                        \
                 "KokkosSoftmax::" function ": " name " must be a Kokkos::View");             \
-  static_assert(KokkosSoftmax::Impl::rank_of<V>() + 1 == KokkosSoftmax::Impl::rank_of<X>(),  \
-                "KokkosSoftmax::" function ": " name " must have the rank of x less one");   \
+  static_assert(KokkosSoftmax::Impl::rank_of<V>() < KokkosSoftmax::Impl::rank_of<X>(),       \
+                "KokkosSoftmax::" function ": " name                                         \
+                " must have the rank of x less the number of reduced axes");                 \
   static_assert(std::is_same_v<typename V::Value, KokkosSoftmax::Impl::RowValueOf<X>>,       \
                 "KokkosSoftmax::" function ": the value type of " name                       \
                 " must be double if that of x is double, otherwise float (without const if " \
                 "it is written)");                                                           \
   static_assert(KokkosSoftmax::Impl::is_accessible_from<Exec, V>,                            \
                 "KokkosSoftmax::" function ": the memory of " name " is not accessible from exec")
+/// The same for a function that reduces one axis.
+#define KOKKOSSOFTMAX_IMPL_CHECK_ONE_AXIS_NUMBERS(function, Exec, X, name, V, Value)        \
+  static_assert(KokkosSoftmax::Impl::rank_of<V>() + 1 == KokkosSoftmax::Impl::rank_of<X>(), \
+                "KokkosSoftmax::" function ": " name " must have the rank of x less one");  \
+  KOKKOSSOFTMAX_IMPL_CHECK_ROW_NUMBERS(function, Exec, X, name, V, Value)
 /// The same for labels.
 #define KOKKOSSOFTMAX_IMPL_CHECK_LABELS(function, Exec, X, V)                               \
   static_assert(Kokkos::is_view_v<V>,                                                       \
@@ -97,28 +102,28 @@ StridedArray<T> output_array(const V& view) {
   return array;
 }
 
-/// Checks the options that all of the functions have, and returns the axis.
+/// Checks the options that all of the functions have, and returns the axes.
 template <class T>
-int check_row_options(const Callee& callee, const StridedArray<const T>& x,
-                      const Options& options) {
-  const int axis = checked_axis(callee, options.axis, x.rank);
+ReducedAxes check_row_options(const Callee& callee, const StridedArray<const T>& x,
+                              const Options& options) {
+  const ReducedAxes axes = checked_axes(callee, "x", x, options);
   check_scale<ValueTypes<T>>(callee, options.scale);
   check_size(callee, "x", x);
-  return axis;
+  return axes;
 }
 
-/// Checks an array that has the extents of x without the axis.
+/// Checks an array that has the extents of x without the reduced axes.
 template <class T, class Row>
 void check_row_numbers(const Callee& callee, const StridedArray<const T>& x, const char* name,
-                       const StridedArray<Row>& array, int axis) {
-  check_extents(callee, "x", x, name, array, axis, true);
+                       const StridedArray<Row>& array, const ReducedAxes& axes) {
+  check_extents(callee, "x", x, name, array, axes, true);
   check_size(callee, name, array);
 }
 
 template <class T>
 void check_labels(const Callee& callee, const StridedArray<const T>& x, const LabelArrays& labels,
-                  int axis) {
-  std::visit([&](const auto& array) { check_row_numbers(callee, x, "labels", array, axis); },
+                  const ReducedAxes& axes) {
+  std::visit([&](const auto& array) { check_row_numbers(callee, x, "labels", array, axes); },
              labels.index);
   if (!(labels.smoothing >= 0 && labels.smoothing <= 1))
     throw_invalid(callee, "label_smoothing = ", labels.smoothing,
@@ -142,10 +147,11 @@ void check_and_launch_loss(const Exec& exec, const StridedArray<const T>& x,
                            const LabelArrays& labels, const StridedArray<RowValue>& loss,
                            const std::optional<StridedArray<RowValue>>& lse,
                            const Options& options) {
-  const int axis = check_row_options(operation, x, options);
-  check_labels(operation, x, labels, axis);
+  const ReducedAxes axes = check_row_options(operation, x, options);
+  const int axis = axes.merged_axis();
+  check_labels(operation, x, labels, axes);
   const auto check_written = [&](const char* name, const auto& array) {
-    check_row_numbers(operation, x, name, array, axis);
+    check_row_numbers(operation, x, name, array, axes);
     check_apart(operation, "x", x, false, name, array, axis);
     check_labels_apart(operation, labels, name, array, axis);
   };
@@ -157,36 +163,41 @@ void check_and_launch_loss(const Exec& exec, const StridedArray<const T>& x,
   StridedArray<RowValue> no_lse;
   no_lse.rank = loss.rank;
   const auto problem = make_loss_problem(x, labels, loss, lse.value_or(no_lse), axis);
+  check_outer_rank(operation, problem);
   if (problem.rows > 0) launch<operation>(exec, problem, options);
 }
 
 /// The same for a gradient. `labels` is null if there are none.
 template <GradientOperation operation, class Exec, class T, class RowValue, class Compute>
-void check_and_launch_gradient(const Exec& exec, const StridedArray<const T>& x,
+void check_and_launch_gradient(const Exec& exec, const StridedArray<const T>& given_x,
                                const StridedArray<const RowValue>& lse, const char* derivative_name,
                                const StridedArray<const RowValue>& derivative,
                                const LabelArrays* labels,
                                const InputArrays<const T, Compute>& inputs,
-                               const StridedArray<T>& dx, const Options& options) {
-  const int axis = check_row_options(operation, x, options);
-  check_extents(operation, "x", x, "dx", dx, axis, false);
-  check_size(operation, "dx", dx);
-  check_row_numbers(operation, x, "lse", lse, axis);
-  check_row_numbers(operation, x, derivative_name, derivative, axis);
-  if (labels != nullptr) check_labels(operation, x, *labels, axis);
+                               const StridedArray<T>& given_dx, const Options& options) {
+  const ReducedAxes axes = check_row_options(operation, given_x, options);
+  check_extents(operation, "x", given_x, "dx", given_dx, axes, false);
+  check_size(operation, "dx", given_dx);
+  check_row_numbers(operation, given_x, "lse", lse, axes);
+  check_row_numbers(operation, given_x, derivative_name, derivative, axes);
+  if (labels != nullptr) check_labels(operation, given_x, *labels, axes);
   if (options.algorithm != Algorithm::automatic)
     throw_invalid(operation, "algorithm = ", to_string(options.algorithm),
                   " can't be chosen (there is one algorithm, because each entry of dx is computed "
                   "alone): use Algorithm::automatic");
-  const auto pair = make_row_problem(x, dx, axis);
+  const auto x = merged_array(operation, "x", given_x, axes);
+  const auto dx = merged_array(operation, "dx", given_dx, axes);
+  const int axis = axes.merged_axis();
+  const auto pair = make_row_pair(x, dx, axis);
   if (pair.rows == 0 || pair.columns == 0) return;
   check_overlap(operation, "x", "dx", pair);
   check_apart(operation, "lse", lse, true, "dx", dx, axis);
   check_apart(operation, derivative_name, derivative, true, "dx", dx, axis);
   if (labels != nullptr) check_labels_apart(operation, *labels, "dx", dx, axis);
   check_overlap_inputs(operation, "dx", dx, ArraysBeside<const T, T>{}, inputs, axis);
-  launch<operation>(exec, make_gradient_problem(x, lse, derivative, labels, inputs, dx, axis),
-                    options);
+  const auto problem = make_gradient_problem(x, lse, derivative, labels, inputs, dx, axis);
+  check_outer_rank(operation, problem);
+  launch<operation>(exec, problem, options);
 }
 
 /// A View of labels, and what they mean.

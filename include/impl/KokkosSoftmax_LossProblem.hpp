@@ -63,9 +63,8 @@ void add_row_strides(InputStrides& strides, std::size_t number, int x_rank, int 
     if (d != axis) strides[d][number] = array.strides[d > axis ? d - 1 : d];
 }
 template <class T>
-void set_merged_strides(RowNumbers<T>& numbers, std::size_t number, int outer_rank,
-                        const InputStrides& merged) {
-  for (int d = 0; d < outer_rank; ++d) numbers.outer_stride[d] = merged[d][number];
+void set_merged_strides(RowNumbers<T>& numbers, std::size_t number, const InputStrides& merged) {
+  for (int d = 0; d < max_outer_rank; ++d) numbers.outer_stride[d] = merged[d][number];
 }
 
 inline RowLabels labels_of(const LabelArrays& arrays) {
@@ -96,9 +95,9 @@ auto make_loss_problem(const StridedArray<const T>& x, const LabelArrays& labels
   problem.labels = labels_of(labels);
   problem.loss.data = loss.data;
   problem.row_lse.data = lse.data;
-  set_merged_strides(problem.labels.index, of_labels, problem.outer_rank, merged);
-  set_merged_strides(problem.loss, of_loss, problem.outer_rank, merged);
-  set_merged_strides(problem.row_lse, of_lse, problem.outer_rank, merged);
+  set_merged_strides(problem.labels.index, of_labels, merged);
+  set_merged_strides(problem.loss, of_loss, merged);
+  set_merged_strides(problem.row_lse, of_lse, merged);
   return problem;
 }
 
@@ -118,13 +117,13 @@ auto make_gradient_problem(const StridedArray<const T>& x, const StridedArray<co
     std::visit([&](const auto& array) { add_row_strides(strides, of_labels, x.rank, axis, array); },
                labels->index);
   static_cast<RowProblem<T, T>&>(problem) = make_row_problem(x, dx, axis, {}, strides, merged);
-  set_merged_strides(problem.inputs, problem.outer_rank, merged);
+  set_merged_strides(problem.inputs, merged);
   if (labels != nullptr) problem.labels = labels_of(*labels);
   problem.row_lse.data = lse.data;
   problem.derivative.data = derivative.data;
-  set_merged_strides(problem.row_lse, of_lse, problem.outer_rank, merged);
-  set_merged_strides(problem.derivative, of_derivative, problem.outer_rank, merged);
-  set_merged_strides(problem.labels.index, of_labels, problem.outer_rank, merged);
+  set_merged_strides(problem.row_lse, of_lse, merged);
+  set_merged_strides(problem.derivative, of_derivative, merged);
+  set_merged_strides(problem.labels.index, of_labels, merged);
   return problem;
 }
 

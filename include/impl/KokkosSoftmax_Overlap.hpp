@@ -44,19 +44,21 @@ inline bool terms_reach(const AddressTerm* term, const AddressTerm* end, std::in
 
 /// Returns true if an element of x and an element of y share a byte, or if that can't be excluded.
 /// x and y must have passed check_size(): then no stride is negative, and no sum here overflows 64
-/// bits.
-template <class Tx, class Ty>
-bool overlap(const RowProblem<Tx, Ty>& p) {
+/// bits. Problem is a RowProblem or a RowPair.
+template <class Problem>
+bool overlap(const Problem& p) {
   // A common byte solves x + (terms of x) = y + (terms of y) + (offset inside an element). An axis
   // with the same stride in x and y gives one term, in the difference of the two indices. Any other
   // axis gives two terms.
-  std::array<AddressTerm, 2 * 4 + 1> terms{};
+  constexpr auto x_size = static_cast<std::int64_t>(sizeof(*p.x));
+  constexpr auto y_size = static_cast<std::int64_t>(sizeof(*p.y));
+  std::array<AddressTerm, 2 * max_rank + 1> terms{};
   int count = 0;
   const auto add_axis = [&](std::int64_t x_extent, std::int64_t x_stride, std::int64_t y_extent,
                             std::int64_t y_stride) {
     // the stride of an axis of extent 1 has no meaning
-    x_stride = x_extent > 1 ? x_stride * static_cast<std::int64_t>(sizeof(Tx)) : 0;
-    y_stride = y_extent > 1 ? y_stride * static_cast<std::int64_t>(sizeof(Ty)) : 0;
+    x_stride = x_extent > 1 ? x_stride * x_size : 0;
+    y_stride = y_extent > 1 ? y_stride * y_size : 0;
     if (x_stride == y_stride && x_extent == y_extent) {
       if (x_stride > 0) terms[count++] = {x_stride, 1 - x_extent, x_extent - 1};
       return;
@@ -67,8 +69,7 @@ bool overlap(const RowProblem<Tx, Ty>& p) {
   for (int d = 0; d < p.outer_rank; ++d)
     add_axis(p.outer[d].extent, p.outer[d].x_stride, p.outer[d].extent, p.outer[d].y_stride);
   add_axis(p.columns, p.x_column_stride, p.y_column_stride == 0 ? 1 : p.columns, p.y_column_stride);
-  terms[count++] = {1, 1 - static_cast<std::int64_t>(sizeof(Ty)),
-                    static_cast<std::int64_t>(sizeof(Tx)) - 1};
+  terms[count++] = {1, 1 - y_size, x_size - 1};
   const auto longer_stride = [](const AddressTerm& a, const AddressTerm& b) {
     return a.stride > b.stride;
   };
@@ -80,10 +81,10 @@ bool overlap(const RowProblem<Tx, Ty>& p) {
 }
 
 /// Returns whether x and y are the same elements in the same order.
-template <class Tx, class Ty>
-bool in_place(const RowProblem<Tx, Ty>& p) {
+template <class Problem>
+bool in_place(const Problem& p) {
   if (static_cast<const void*>(p.x) != static_cast<const void*>(p.y)) return false;
-  if (sizeof(Tx) != sizeof(Ty)) return false;
+  if (sizeof(*p.x) != sizeof(*p.y)) return false;
   bool same = p.columns == 1 || p.x_column_stride == p.y_column_stride;
   for (int d = 0; d < p.outer_rank; ++d) same = same && p.outer[d].x_stride == p.outer[d].y_stride;
   return same;

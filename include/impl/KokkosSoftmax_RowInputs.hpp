@@ -69,7 +69,7 @@ auto make_backward_problem(const StridedArray<const T>& y, const StridedArray<co
   static_cast<RowProblem<T, T>&>(problem) = make_row_problem(y, dx, axis, {}, strides, merged);
   problem.dy.data = dy.data;
   problem.dy.column_stride = dy.strides[axis];
-  for (int d = 0; d < problem.outer_rank; ++d) problem.dy.outer_stride[d] = merged[d][0];
+  for (int d = 0; d < max_outer_rank; ++d) problem.dy.outer_stride[d] = merged[d][0];
   return problem;
 }
 
@@ -161,8 +161,8 @@ void set_inputs(RowInputs& inputs, InputStrides& strides, const StridedArray<X>&
 }
 
 /// Fills in the strides along the merged axes.
-inline void set_merged_strides(RowInputs& inputs, int outer_rank, const InputStrides& merged) {
-  for (int d = 0; d < outer_rank; ++d) {
+inline void set_merged_strides(RowInputs& inputs, const InputStrides& merged) {
+  for (int d = 0; d < max_outer_rank; ++d) {
     inputs.bias.outer_stride[d] = merged[d][InputNumber::bias];
     inputs.mask.outer_stride[d] = merged[d][InputNumber::mask];
     inputs.lengths.outer_stride[d] = merged[d][InputNumber::lengths];
@@ -182,7 +182,7 @@ auto make_general_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y
   set_inputs(problem.inputs, strides, x, axis, arrays);
   static_cast<RowProblem<std::remove_const_t<X>, Y>&>(problem) =
       make_row_problem(x, y, axis, beside, strides, merged);
-  set_merged_strides(problem.inputs, problem.outer_rank, merged);
+  set_merged_strides(problem.inputs, merged);
   return problem;
 }
 

@@ -22,6 +22,9 @@ constexpr std::int64_t capped_product(std::int64_t a, std::int64_t b) {
   return b != 0 && a > largest / b ? largest : a * b;
 }
 
+/// The largest rank of an array, that of Kokkos' Views.
+inline constexpr int max_rank = 8;
+
 /// One of the axes that are not reduced; strides in elements.
 struct OuterAxis {
   std::int64_t extent;
@@ -29,8 +32,8 @@ struct OuterAxis {
   std::int64_t y_stride;
 };
 
-/// The largest number of outer axes that aren't merged.
-inline constexpr int max_outer_rank = 3;
+/// The largest number of outer axes that kernels take, after axes are merged.
+inline constexpr int max_outer_rank = 4;
 
 /// `rows` independent rows of `columns` entries. The row number r is decomposed into indices of the
 /// outer axes, with the last axis fastest. The outer axes are sorted so that neighbouring rows are
@@ -49,7 +52,7 @@ struct RowProblem {
   std::int64_t x_column_stride = 1;
   std::int64_t y_column_stride = 1;  // 0 if y holds one value per row
   int outer_rank = 1;
-  OuterAxis outer[max_outer_rank] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
+  OuterAxis outer[max_outer_rank] = {{1, 0, 0}, {1, 0, 0}, {1, 0, 0}, {1, 0, 0}};
   // One number per row beside y: the log-sum-exp and the maximum. Null if it isn't asked for. There
   // is one stride from row to row, because kernels have no registers for several axes.
   RowValue* lse = nullptr;
@@ -76,7 +79,7 @@ void insertion_sort(Iterator first, Iterator last, const Less& less) {
 /// The strides of what is read or written besides x and y, along one axis and along each axis, see
 /// make_general_row_problem() and make_gradient_problem().
 using InputStridesOfAxis = std::array<std::int64_t, 9>;
-using InputStrides = std::array<InputStridesOfAxis, 4>;
+using InputStrides = std::array<InputStridesOfAxis, max_rank>;
 
 /// An outer axis with its strides in lse, max and the inputs.
 struct OuterAxisBeside : OuterAxis {
@@ -92,23 +95,24 @@ inline bool inputs_are_one_run(const OuterAxisBeside& slower, const OuterAxisBes
   return true;
 }
 
-/// Removes axes of extent 1 and sorts the others by their stride in x, largest first. Returns the
-/// number of remaining axes (at least one).
-template <std::size_t max_rank>
-int sort_outer_axes(std::array<OuterAxisBeside, max_rank>& axes, int count) {
+/// The outer axes of a problem. An array can have more of them than kernels take.
+using OuterAxes = std::array<OuterAxisBeside, max_rank>;
+
+/// Removes axes of extent 1 and sorts the others by one of their strides, largest first. Returns
+/// the number of remaining axes (at least one).
+inline int sort_outer_axes(OuterAxes& axes, int count, std::int64_t OuterAxis::*stride) {
   auto last = std::remove_if(axes.begin(), axes.begin() + count,
                              [](const OuterAxis& axis) { return axis.extent == 1; });
   insertion_sort(axes.begin(), last,
-                 [](const OuterAxis& a, const OuterAxis& b) { return a.x_stride > b.x_stride; });
+                 [&](const OuterAxis& a, const OuterAxis& b) { return a.*stride > b.*stride; });
   if (last == axes.begin()) *last++ = {{1, 0, 0}, 0, 0};
   return static_cast<int>(last - axes.begin());
 }
 
 /// Merges the neighbours among the first `count` axes for which one_run(slower, faster) says that
 /// one stride describes both, and writes them to `merged`. Returns their number.
-template <std::size_t max_rank, class OneRun>
-int merge_outer_axes(const std::array<OuterAxisBeside, max_rank>& axes, int count,
-                     const OneRun& one_run, std::array<OuterAxisBeside, max_rank>& merged) {
+template <class OneRun>
+int merge_outer_axes(const OuterAxes& axes, int count, const OneRun& one_run, OuterAxes& merged) {
   int last = 0;
   merged[0] = axes[0];
   for (int d = 1; d < count; ++d) {
@@ -121,13 +125,11 @@ int merge_outer_axes(const std::array<OuterAxisBeside, max_rank>& axes, int coun
   return last + 1;
 }
 
-/// An array of rank 0 to 4, made from a View or from a tensor of the C interface; strides in
+/// An array of rank 0 to 8, made from a View or from a tensor of the C interface; strides in
 /// elements. Extents are not negative. check_size() checks the strides, and the sizes that extents
 /// and strides result in.
 template <class T>
 struct StridedArray {
-  static constexpr int max_rank = 4;
-
   T* data = nullptr;
   int rank = 0;
   std::array<std::int64_t, max_rank> extents{};
@@ -163,59 +165,99 @@ struct ArraysBeside {
   }
 };
 
-/// Makes the problem of x and y. x has rank 1 to 4. y has the same rank, or one less (without the
-/// axis) if it holds one value per row, as the arrays beside y do. `axis` is in [0, rank). All must
-/// have passed check_size(). `input_strides` has the strides along the axes of x of what is read
-/// besides x; `merged_strides` gets those along the outer axes of the result.
+/// Two arrays as rows x columns, with all outer axes. `sorted` has them before they are merged.
 template <class X, class Y>
-auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int axis,
-                      const ArraysBeside<X, Y>& beside, const InputStrides& input_strides,
-                      InputStrides& merged_strides) {
+struct RowPair {
+  const X* x = nullptr;
+  Y* y = nullptr;
+  std::int64_t rows = 1;
+  std::int64_t columns = 0;
+  std::int64_t x_column_stride = 1;
+  std::int64_t y_column_stride = 1;  // 0 if y holds one value per row
+  int outer_rank = 1;
+  OuterAxes outer = {{{{1, 0, 0}, 0, 0}}};
+  int sorted_rank = 0;
+  OuterAxes sorted{};
+  bool writes_nothing = false;  // then the outer axes are neither sorted nor merged
+};
+
+/// Makes the pair of x and y, see make_row_problem().
+template <class X, class Y>
+auto make_row_pair(const StridedArray<X>& x, const StridedArray<Y>& y, int axis,
+                   const ArraysBeside<X, Y>& beside = {}, const InputStrides& input_strides = {}) {
   const auto lse = beside.lse.value_or(typename ArraysBeside<X, Y>::Array{});
   const auto max = beside.max.value_or(typename ArraysBeside<X, Y>::Array{});
   const bool one_value_per_row = y.rank < x.rank;
-  RowProblem<std::remove_const_t<X>, Y> problem;
-  problem.x = x.data;
-  problem.y = y.data;
-  problem.columns = x.extents[axis];
-  problem.x_column_stride = x.strides[axis];
-  problem.y_column_stride = one_value_per_row ? 0 : y.strides[axis];
-
-  std::array<OuterAxisBeside, StridedArray<X>::max_rank> axes{}, merged{};
-  int count = 0;
+  RowPair<std::remove_const_t<X>, Y> pair;
+  pair.x = x.data;
+  pair.y = y.data;
+  pair.columns = x.extents[axis];
+  pair.x_column_stride = x.strides[axis];
+  pair.y_column_stride = one_value_per_row ? 0 : y.strides[axis];
   for (int d = 0; d < x.rank; ++d) {
     if (d == axis) continue;
     const int without_axis = d > axis ? d - 1 : d;
     const int y_d = one_value_per_row ? without_axis : d;
     // if x has no elements, its strides have no meaning
-    axes[count++] = {{x.extents[d], problem.columns == 0 ? 0 : x.strides[d], y.strides[y_d]},
-                     lse.strides[without_axis],
-                     max.strides[without_axis],
-                     input_strides[d]};
-    problem.rows = capped_product(problem.rows, x.extents[d]);
+    pair.sorted[pair.sorted_rank++] = {
+        {x.extents[d], pair.columns == 0 ? 0 : x.strides[d], y.strides[y_d]},
+        lse.strides[without_axis],
+        max.strides[without_axis],
+        input_strides[d]};
+    pair.rows = capped_product(pair.rows, x.extents[d]);
   }
-  const bool writes_nothing = problem.rows == 0 || (problem.columns == 0 && !one_value_per_row);
-  if (writes_nothing) return problem;  // products of its extents could overflow
-  count = sort_outer_axes(axes, count);
-  const auto has_one_stride = [&](std::int64_t OuterAxisBeside::*stride) {
-    const auto one_run = [&](const auto& slower, const auto& faster) {
-      return slower.*stride == faster.extent * (faster.*stride);
-    };
-    return merge_outer_axes(axes, count, one_run, merged) == 1;
-  };
-  problem.lse = lse.data;
-  problem.lse_has_one_stride = has_one_stride(&OuterAxisBeside::lse_stride);
-  problem.lse_stride = merged[0].lse_stride;
-  problem.max = max.data;
-  problem.max_has_one_stride = has_one_stride(&OuterAxisBeside::max_stride);
-  problem.max_stride = merged[0].max_stride;
+  pair.writes_nothing = pair.rows == 0 || (pair.columns == 0 && !one_value_per_row);
+  if (pair.writes_nothing) return pair;  // products of its extents could overflow
+  pair.sorted_rank =
+      sort_outer_axes(pair.sorted, pair.sorted_rank,
+                      pair.columns == 0 ? &OuterAxis::y_stride : &OuterAxis::x_stride);
   const auto one_run = [](const auto& slower, const auto& faster) {
     return slower.x_stride == faster.extent * faster.x_stride &&
            slower.y_stride == faster.extent * faster.y_stride && inputs_are_one_run(slower, faster);
   };
-  problem.outer_rank = merge_outer_axes(axes, count, one_run, merged);
-  std::copy_n(merged.begin(), problem.outer_rank, problem.outer);
-  for (int d = 0; d < problem.outer_rank; ++d) merged_strides[d] = merged[d].input_strides;
+  pair.outer_rank = merge_outer_axes(pair.sorted, pair.sorted_rank, one_run, pair.outer);
+  return pair;
+}
+
+/// Makes the problem of x and y. x has rank 1 to 8. y has the same rank, or one less (without the
+/// axis) if it holds one value per row, as the arrays beside y do. `axis` is in [0, rank). All must
+/// have passed check_size(). `input_strides` has the strides along the axes of x of what is read
+/// besides x; `merged_strides` gets those along the outer axes of the result, and 0 for the others.
+/// If RowProblem::outer_rank exceeds max_outer_rank, kernels can't take the problem, see
+/// check_outer_rank().
+template <class X, class Y>
+auto make_row_problem(const StridedArray<X>& x, const StridedArray<Y>& y, int axis,
+                      const ArraysBeside<X, Y>& beside, const InputStrides& input_strides,
+                      InputStrides& merged_strides) {
+  const auto pair = make_row_pair(x, y, axis, beside, input_strides);
+  RowProblem<std::remove_const_t<X>, Y> problem;
+  problem.x = pair.x;
+  problem.y = pair.y;
+  problem.rows = pair.rows;
+  problem.columns = pair.columns;
+  problem.x_column_stride = pair.x_column_stride;
+  problem.y_column_stride = pair.y_column_stride;
+  if (pair.writes_nothing) return problem;
+  const auto has_one_stride = [&](std::int64_t OuterAxisBeside::*stride, std::int64_t& of_rows) {
+    const auto one_run = [&](const auto& slower, const auto& faster) {
+      return slower.*stride == faster.extent * (faster.*stride);
+    };
+    OuterAxes merged{};
+    const int count = merge_outer_axes(pair.sorted, pair.sorted_rank, one_run, merged);
+    of_rows = merged[0].*stride;
+    return count == 1;
+  };
+  if (beside.lse) {
+    problem.lse = beside.lse->data;
+    problem.lse_has_one_stride = has_one_stride(&OuterAxisBeside::lse_stride, problem.lse_stride);
+  }
+  if (beside.max) {
+    problem.max = beside.max->data;
+    problem.max_has_one_stride = has_one_stride(&OuterAxisBeside::max_stride, problem.max_stride);
+  }
+  problem.outer_rank = pair.outer_rank;
+  std::copy_n(pair.outer.begin(), std::min(pair.outer_rank, max_outer_rank), problem.outer);
+  for (int d = 0; d < pair.outer_rank; ++d) merged_strides[d] = pair.outer[d].input_strides;
   return problem;
 }
 

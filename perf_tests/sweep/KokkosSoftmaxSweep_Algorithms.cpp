@@ -57,7 +57,7 @@ auto with_views(const Shape& shape, const T* x, T* y, const Body& body) {
     case 4:
       return with_views<4, Layout, Exec>(shape, x, y, body);
   }
-  throw std::invalid_argument("the library serves ranks 1 to 4");
+  throw std::invalid_argument("the sweep has shapes of rank 1 to 4");
 }
 
 template <class Exec, class T, class Body>

@@ -75,9 +75,9 @@ void gradient(const char* function, int space, void* stream, const GradientTenso
     const auto lse = given_row_numbers<const RowValue>(operation, "lse", given.lse);
     const auto derivative =
         given_row_numbers<const RowValue>(operation, given.derivative_name, given.derivative);
-    const int axis = checked_axis(operation, options.axis, x.rank);
+    const ReducedAxes axes = checked_axes(operation, "x", x, options);
     const auto inputs =
-        broadcast_inputs(operation, x, axis, input_arrays<T, RowValue>(operation, operands));
+        broadcast_inputs(operation, x, axes, input_arrays<T, RowValue>(operation, operands));
     with_instance(function, space, stream, [&](const auto& exec) {
       check_and_launch_gradient<operation>(exec, x, lse, given.derivative_name, derivative, labels,
                                            inputs, typed_array<T>(*given.dx), options);

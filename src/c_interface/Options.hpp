@@ -20,7 +20,8 @@ namespace KokkosSoftmax::Impl {
 // The structs of options of a caller are those of the header that the caller was compiled with.
 // They are shorter than the library's if that header is older, and longer if it is newer.
 
-/// A struct of options: its name, its size in the first version, and its defaults.
+/// A struct of options: its name, its size in the first version, the end of its last member, and
+/// its defaults.
 template <class Struct>
 struct OptionsStruct;
 template <>
@@ -28,6 +29,7 @@ struct OptionsStruct<kokkossoftmax_options> {
   static constexpr const char* name = "kokkossoftmax_options";
   static constexpr std::size_t min_size =
       offsetof(kokkossoftmax_options, reproducible) + sizeof(int);
+  static constexpr std::size_t end = offsetof(kokkossoftmax_options, reserved) + sizeof(int);
   static constexpr kokkossoftmax_options defaults() {
     constexpr Options options;
     return {sizeof(kokkossoftmax_options),
@@ -35,7 +37,10 @@ struct OptionsStruct<kokkossoftmax_options> {
             options.axis,
             static_cast<int>(options.empty_rows),
             static_cast<int>(options.algorithm),
-            options.reproducible};
+            options.reproducible,
+            nullptr,
+            0,
+            0};
   }
 };
 template <>
@@ -43,6 +48,7 @@ struct OptionsStruct<kokkossoftmax_cross_entropy_options> {
   static constexpr const char* name = "kokkossoftmax_cross_entropy_options";
   static constexpr std::size_t min_size =
       offsetof(kokkossoftmax_cross_entropy_options, reserved) + sizeof(int);
+  static constexpr std::size_t end = min_size;
   static constexpr kokkossoftmax_cross_entropy_options defaults() {
     constexpr CrossEntropyOptions options;
     return {sizeof(kokkossoftmax_cross_entropy_options),
@@ -61,7 +67,7 @@ constexpr std::size_t max_options_size = 1024;
 
 template <class Struct>
 bool is_options_size(std::size_t size) {
-  static_assert(sizeof(Struct) == OptionsStruct<Struct>::min_size,
+  static_assert(sizeof(Struct) == OptionsStruct<Struct>::end,
                 "padding at the end could become a member that callers of this version don't set");
   return OptionsStruct<Struct>::min_size <= size && size <= max_options_size;
 }
@@ -125,21 +131,41 @@ Enum checked_enum(const Callee& callee, const char* name, int value, Enum last) 
   return static_cast<Enum>(value);
 }
 
+inline void check_reserved(const Callee& callee, int reserved) {
+  if (reserved != 0)
+    throw_invalid(callee, "options.reserved = ", reserved,
+                  " is not 0 (it has no meaning yet): leave it at its default");
+}
+
+/// The set of axes of the caller's options; empty if there is none.
+inline Axes cpp_axes(const Callee& callee, const kokkossoftmax_options& options) {
+  if (options.axes == nullptr && options.axis_count != 0)
+    throw_invalid(callee, "options.axes is NULL and options.axis_count = ", options.axis_count,
+                  " (it is the number of elements of axes): give an array, or set it to 0");
+  if (options.axes != nullptr &&
+      (options.axis_count < 1 || options.axis_count > KOKKOSSOFTMAX_MAX_RANK))
+    throw_invalid(callee, "options.axis_count = ", options.axis_count, " (it must be from 1 to ",
+                  KOKKOSSOFTMAX_MAX_RANK, " if options.axes is given): give the number of axes");
+  Axes axes;
+  for (int i = 0; i < options.axis_count; ++i) axes.push_back(options.axes[i]);
+  return axes;
+}
+
 inline Options cpp_options(const Callee& callee, const kokkossoftmax_options* options) {
   const kokkossoftmax_options c = known_options(callee, options);
+  check_reserved(callee, c.reserved);
   return {.axis = c.axis,
           .scale = c.scale,
           .empty_rows = checked_enum(callee, "empty_rows", c.empty_rows, EmptyRows::zero),
           .algorithm = checked_enum(callee, "algorithm", c.algorithm, last_algorithm),
-          .reproducible = c.reproducible != 0};
+          .reproducible = c.reproducible != 0,
+          .axes = cpp_axes(callee, c)};
 }
 
 inline CrossEntropyOptions cpp_options(const Callee& callee,
                                        const kokkossoftmax_cross_entropy_options* options) {
   const kokkossoftmax_cross_entropy_options c = known_options(callee, options);
-  if (c.reserved != 0)
-    throw_invalid(callee, "options.reserved = ", c.reserved,
-                  " is not 0 (it has no meaning yet): leave it at its default");
+  check_reserved(callee, c.reserved);
   return {.axis = c.axis,
           .scale = c.scale,
           .ignore_index = c.ignore_index,

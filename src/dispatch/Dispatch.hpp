@@ -12,7 +12,8 @@
 #include <dispatch/OpOf.hpp>
 #include <dispatch/Rule.hpp>
 #include <dispatch/Tuning.hpp>
-#include <impl/KokkosSoftmax_Arguments.hpp>
+#include <impl/KokkosSoftmax_InvalidArgument.hpp>
+#include <impl/KokkosSoftmax_Launch.hpp>
 #include <launch/GradientLaunch.hpp>
 #include <row/BackwardSource.hpp>
 #include <row/GeneralSource.hpp>
