@@ -43,8 +43,8 @@ namespace KokkosSoftmax {
 /// \param dx       View of the extents and the value type of y, any layout; can be y or dy itself,
 ///                 and must not overlap them in any other way
 /// \param options  axis or axes, scale, forced algorithm, reproducibility; `empty_rows` has no
-/// effect \throws std::invalid_argument  if the extents don't match, the axis is out of range, the
-/// scale
+///                 effect
+/// \throws std::invalid_argument  if the extents don't match, the axis is out of range, the scale
 ///                 is not finite, dx overlaps y or dy without being the same, or the forced
 ///                 algorithm can't compute this shape. Nothing has been written then
 template <class Exec, class Y, class DY, class DX>
@@ -88,7 +88,8 @@ void softmax_backward(const Y& y, const DY& dy, const DX& dx, const Options& opt
 /// \param dx       View of the extents and the value type of log_y, any layout; can be log_y or dy
 ///                 itself, and must not overlap them in any other way
 /// \param options  axis or axes, scale, forced algorithm, reproducibility; `empty_rows` has no
-/// effect \throws std::invalid_argument  as softmax_backward
+///                 effect
+/// \throws std::invalid_argument  as softmax_backward
 template <class Exec, class LogY, class DY, class DX>
 requires(!Kokkos::is_view_v<Exec>) void log_softmax_backward(const Exec& exec, const LogY& log_y,
                                                              const DY& dy, const DX& dx,
@@ -136,8 +137,8 @@ void log_softmax_backward(const LogY& log_y, const DY& dy, const DX& dx,
 /// \param dx       View of the extents and the value type of x, any layout; can be x itself, and
 ///                 must not overlap x in any other way, nor lse or dlse
 /// \param options  axis or axes, and scale; `empty_rows` has no effect. Results are always
-/// reproducible \throws std::invalid_argument  if the extents don't match, the axis is out of
-/// range, the scale
+///                 reproducible
+/// \throws std::invalid_argument  if the extents don't match, the axis is out of range, the scale
 ///                 is not finite, dx overlaps lse or dlse, or x without being the same, or an
 ///                 algorithm is forced: there is one. Nothing has been written then
 template <class Exec, class X, class Lse, class DLse, class DX>

@@ -45,9 +45,8 @@ namespace KokkosSoftmax {
 ///                 of x without the reduced axes; must not overlap x
 /// \param options  as for softmax; empty_rows has no effect here
 /// \throws std::invalid_argument  if the extents don't match, an axis is out of range, the axes
-/// don't
-///                 merge, the scale is not finite, x and lse overlap, or the forced algorithm can't
-///                 compute this shape. Nothing has been written then
+///                 don't merge, the scale is not finite, x and lse overlap, or the forced algorithm
+///                 can't compute this shape. Nothing has been written then
 template <class Exec, class X, class L>
 requires(!Kokkos::is_view_v<Exec>) void logsumexp(const Exec& exec, const X& x, const L& lse,
                                                   const Options& options = {}) {

@@ -45,16 +45,13 @@ struct SegmentOptions {
 /// \param exec      execution space instance on which the work is enqueued
 /// \param x         View of float, double, half_t or bhalf_t of rank 1, contiguous
 /// \param offsets   View of int32_t or int64_t of rank 1, contiguous, with one element per row and
-/// one
-///                  more
+///                  one more
 /// \param y         View of the value type of x, or of float if x has a half type, with the extent
-/// of
-///                  x, contiguous; can be x itself, and must not overlap x in any other way
+///                  of x, contiguous; can be x itself, and must not overlap x in any other way
 /// \param options   scale, and what rows of -inf give
 /// \throws std::invalid_argument  if the extents of x and y differ, a View isn't contiguous, the
-/// scale
-///                  is not finite, or y overlaps x without being the same. Nothing has been written
-///                  then
+///                  scale is not finite, or y overlaps x without being the same. Nothing has been
+///                  written then
 template <class Exec, class X, class Offsets, class Y>
 requires(!Kokkos::is_view_v<Exec>) void segment_softmax(const Exec& exec, const X& x,
                                                         const Offsets& offsets, const Y& y,
@@ -167,12 +164,10 @@ requires(Kokkos::is_view_v<X>) void segment_logsumexp(const X& x, const Offsets&
 /// \param y         View of float, double, half_t or bhalf_t of rank 1, contiguous: the output of
 ///                  segment_softmax
 /// \param dy        View of the value type and the extent of y, contiguous: the derivative of the
-/// loss
-///                  by y
+///                  loss by y
 /// \param offsets   as for segment_softmax
 /// \param dx        View of the value type and the extent of y, contiguous; can be y or dy itself,
-/// and
-///                  must not overlap them in any other way
+///                  and must not overlap them in any other way
 /// \param options   the scale; `empty_rows` has no effect
 /// \throws std::invalid_argument  as segment_softmax
 template <class Exec, class Y, class DY, class Offsets, class DX>
@@ -257,12 +252,10 @@ requires(Kokkos::is_view_v<LogY>) void segment_log_softmax_backward(
 /// \param lse       View of double if x is of double, otherwise of float, of rank 1, contiguous,
 ///                  with one element per row: the output of segment_logsumexp
 /// \param dlse      View of the value type of lse, of rank 1, contiguous, with one element per row:
-/// the
-///                  derivative of the loss by lse
+///                  the derivative of the loss by lse
 /// \param offsets   as for segment_softmax
 /// \param dx        View of the value type and the extent of x, contiguous; can be x itself, and
-/// must
-///                  not overlap x in any other way, nor lse or dlse
+///                  must not overlap x in any other way, nor lse or dlse
 /// \param options   the scale; `empty_rows` has no effect
 /// \throws std::invalid_argument  as segment_softmax, and if lse or dlse hasn't one element per row
 template <class Exec, class X, class Lse, class DLse, class Offsets, class DX>

@@ -43,9 +43,8 @@ namespace KokkosSoftmax {
 ///                 type; any layout; can be x itself, and must not overlap x in any other way
 /// \param options  axis or axes, scale, empty rows, forced algorithm, reproducibility
 /// \throws std::invalid_argument  if the extents don't match, an axis is out of range, the axes
-/// don't
-///                 merge, the scale is not finite, x and y overlap without being the same, or the
-///                 forced algorithm can't compute this shape. Nothing has been written then
+///                 don't merge, the scale is not finite, x and y overlap without being the same, or
+///                 the forced algorithm can't compute this shape. Nothing has been written then
 template <class Exec, class X, class Y>
 requires(!Kokkos::is_view_v<Exec>) void softmax(const Exec& exec, const X& x, const Y& y,
                                                 const Options& options = {}) {
