@@ -26,6 +26,9 @@ module kokkossoftmax
     integer(c_int) :: empty_rows
     integer(c_int) :: algorithm
     integer(c_int) :: reproducible
+    type(c_ptr) :: axes  !< axes that are reduced together, counted from 0 as in C
+    integer(c_int) :: axis_count
+    integer(c_int) :: reserved
   end type
 
   interface

@@ -43,7 +43,8 @@ class _Tensor(ctypes.Structure):
 class _Options(ctypes.Structure):
     _fields_ = [("size", ctypes.c_size_t), ("scale", ctypes.c_double), ("axis", ctypes.c_int),
                 ("empty_rows", ctypes.c_int), ("algorithm", ctypes.c_int),
-                ("reproducible", ctypes.c_int)]
+                ("reproducible", ctypes.c_int), ("axes", ctypes.POINTER(ctypes.c_int)),
+                ("axis_count", ctypes.c_int), ("reserved", ctypes.c_int)]
 
 
 class _CrossEntropyOptions(ctypes.Structure):
@@ -123,6 +124,13 @@ def _pointer(array):
     return None if array is None else ctypes.pointer(_tensor(array))
 
 
+def _axes(axis, axes):
+    """The members of _Options that say what is reduced."""
+    if not axes:
+        return {"axis": axis}
+    return {"axis": axis, "axes": (ctypes.c_int * len(axes))(*axes), "axis_count": len(axes)}
+
+
 def _operands(causal=None, causal_axis=None, scale_biases=False, **arrays):
     """The operands of a call, or None if none is given."""
     if not scale_biases and causal is None and causal_axis is None and all(array is None for array in arrays.values()):
@@ -174,20 +182,21 @@ class Library:
         """Enqueues an operation from one Array to another; see prepare()."""
         self.prepare(operation, space, x, y, stream, **options)()
 
-    def prepare(self, operation, space, x, y, stream=None, *, axis=-1, scale=1.0, empty_rows="nan",
+    def prepare(self, operation, space, x, y, stream=None, *, axis=-1, axes=(), scale=1.0, empty_rows="nan",
                 algorithm="automatic", reproducible=False, lse=None, max=None, bias=None, mask=None,
                 lengths=None, causal=None, causal_axis=None, row_bias=None, weights=None, sign=None,
                 scale_biases=False):
         """Returns a function without arguments that does the same, to be called often.
 
         stream: the handle of a CUDA or HIP stream; None or 0 is Kokkos' default instance.
+        axes: axes that are reduced together, in place of axis.
         lse, max: an Array each, to which the log-sum-exp and the maximum of each row are written, too.
         bias, mask, lengths, row_bias: an Array each that is read, broadcast to x. causal: an offset.
         scale_biases: whether the biases are multiplied by the scale. weights: an Array of weights for logsumexp.
         sign: an Array to which the signs of the weighted sums are written.
         """
         _check_writable(y=y, lse=lse, max=max, sign=sign)
-        c_options = self._options(axis=axis, scale=scale, empty_rows=EMPTY_ROWS[empty_rows],
+        c_options = self._options(**_axes(axis, axes), scale=scale, empty_rows=EMPTY_ROWS[empty_rows],
                                   algorithm=ALGORITHMS[algorithm], reproducible=reproducible)
         operands = _operands(causal, causal_axis, scale_biases, lse=lse, max=max, bias=bias, mask=mask,
                              lengths=lengths, row_bias=row_bias, weights=weights, sign=sign)
@@ -199,14 +208,14 @@ class Library:
         operation, and dy, the derivative of a loss by it, to dx; see prepare_backward()."""
         self.prepare_backward(operation, space, y, dy, dx, stream, **options)()
 
-    def prepare_backward(self, operation, space, y, dy, dx, stream=None, *, axis=-1, scale=1.0,
+    def prepare_backward(self, operation, space, y, dy, dx, stream=None, *, axis=-1, axes=(), scale=1.0,
                          algorithm="automatic", reproducible=False):
         """Returns a function without arguments that does the same, to be called often.
 
-        stream: as for prepare().
+        stream, axes: as for prepare().
         """
         _check_writable(dx=dx)
-        c_options = self._options(axis=axis, scale=scale, algorithm=ALGORITHMS[algorithm],
+        c_options = self._options(**_axes(axis, axes), scale=scale, algorithm=ALGORITHMS[algorithm],
                                   reproducible=reproducible)
         return self._call(self._c.kokkossoftmax_backward,
                           (OPERATIONS[operation], space, stream, _tensor(y), _tensor(dy), _tensor(dx),
@@ -217,14 +226,14 @@ class Library:
         dlse, the derivative of a loss by it, to dx; see prepare_logsumexp_backward()."""
         self.prepare_logsumexp_backward(space, x, lse, dlse, dx, stream, **options)()
 
-    def prepare_logsumexp_backward(self, space, x, lse, dlse, dx, stream=None, *, axis=-1, scale=1.0,
+    def prepare_logsumexp_backward(self, space, x, lse, dlse, dx, stream=None, *, axis=-1, axes=(), scale=1.0,
                                    bias=None, mask=None, lengths=None, causal=None, causal_axis=None):
-        """Returns a function without arguments that does the same, to be called often. The operands are those
-        of prepare()."""
+        """Returns a function without arguments that does the same, to be called often. The axes and the
+        operands are those of prepare()."""
         _check_writable(dx=dx)
         return self._call(self._c.kokkossoftmax_logsumexp_backward,
                           (space, stream, _tensor(x), _tensor(lse), _tensor(dlse), _tensor(dx),
-                           self._options(axis=axis, scale=scale),
+                           self._options(**_axes(axis, axes), scale=scale),
                            _operands(causal, causal_axis, bias=bias, mask=mask, lengths=lengths)))
 
     def cross_entropy(self, space, x, labels, loss, lse=None, stream=None, **options):

@@ -116,6 +116,7 @@ class Structs(unittest.TestCase):
 
     SCALARS = {"size_t": ctypes.c_size_t, "double": ctypes.c_double, "int": ctypes.c_int,
                "int64_t": ctypes.c_int64, "void*": ctypes.c_void_p,
+               "const int*": ctypes.POINTER(ctypes.c_int),
                "const int64_t*": ctypes.POINTER(ctypes.c_int64),
                "const kokkossoftmax_tensor*": ctypes.POINTER(library._Tensor),
                "const kokkossoftmax_causal*": ctypes.POINTER(library._Causal)}
@@ -183,6 +184,21 @@ class Values(unittest.TestCase):
                 want = expected(x, "logsumexp", axis, scale)
                 for row, value in enumerate(lse):
                     self.check(value, want[row], c_type)
+
+    def test_axes_together(self):
+        """Both axes of a matrix are one axis of a vector with the same entries."""
+        c_type = ctypes.c_double
+        x, y = filled(c_type), matrix(c_type)
+        vector = (c_type * (ROWS * COLUMNS)).from_buffer(x)
+        want = (c_type * (ROWS * COLUMNS))()
+        LIBRARY.apply("softmax", HOST, library.of_buffer(x), library.of_buffer(y), axes=(1, 0), scale=0.5)
+        LIBRARY.apply("softmax", HOST, library.of_buffer(vector), library.of_buffer(want), scale=0.5)
+        LIBRARY.fence(HOST)
+        for i in range(ROWS):
+            for j in range(COLUMNS):
+                self.check(y[i][j], want[i * COLUMNS + j], c_type)
+        with self.assertRaisesRegex(library.Error, "are the same axis"):
+            LIBRARY.apply("softmax", HOST, library.of_buffer(x), library.of_buffer(y), axes=(1, -1))
 
     def test_backward_passes(self):
         for c_type in TOLERANCE:
