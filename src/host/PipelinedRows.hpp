@@ -217,14 +217,16 @@ class PipelinedRows {
 
 /// Whether pipelined_rows() computes rows of so many columns. The limits were measured on AMD's
 /// Zen 4: shorter rows are as fast as ShortRows, and longer ones of log_softmax take less time in
-/// long_rows(), which reads x twice in place of three times. Half types are left out because they
-/// take long to compile.
+/// long_rows(), which reads x twice in place of three times. Of other processors, those with
+/// vectors of 64 bytes take less time so, too (docs/trials.md). Half types are left out because
+/// they take long to compile.
 template <class Op, class X>
 bool are_pipelined_rows(std::int64_t columns) {
   constexpr std::int64_t least_bytes = 256;
   constexpr std::int64_t most = Op::keeps_exponentials ? span_columns : 4096;
-  return Op::writes_entries && sizeof(X) >= 4 && is_amd() && columns <= most &&
-         columns * static_cast<std::int64_t>(sizeof(X)) >= least_bytes;
+  constexpr bool has_wide_vectors = KOKKOSSOFTMAX_HOST_VECTOR_BYTES >= 64;
+  return Op::writes_entries && sizeof(X) >= 4 && (has_wide_vectors || is_amd()) &&
+         columns <= most && columns * static_cast<std::int64_t>(sizeof(X)) >= least_bytes;
 }
 
 template <class Op, class Values, class L, class Job>
