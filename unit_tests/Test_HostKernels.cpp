@@ -396,6 +396,29 @@ TYPED_TEST(HostKernels, ExpAndLog) {
   }
 }
 
+/// A result below the smallest normal number is 0 or right.
+TYPED_TEST(HostKernels, ExpBelowNormalNumbers) {
+  using T = typename TypeParam::T;
+  using X = typename TypeParam::X;
+  using Y = typename TypeParam::Y;
+  const T smallest = std::numeric_limits<T>::min();
+  const T end = std::log(smallest) - T(3), step = T(1) / 512;
+  std::vector<T> v;
+  for (T e = std::log(smallest) + T(1); e > end; e -= step) v.push_back(e);
+  std::vector<T> result(v.size());
+  for (const HostIsa& isa : compiled_isas()) {
+    if (!isa.runs_here()) continue;
+    const T reference =
+        isa.kernels<X, Y>().functions.exp_accurate(v.data(), v.size(), 0, result.data());
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      const long double exact = std::exp(static_cast<long double>(v[i]) - reference);
+      if (result[i] == 0 && exact < smallest) continue;
+      ASSERT_NEAR(result[i] / static_cast<long double>(smallest), exact / smallest, 1e-6)
+          << isa.name << ": exp(" << v[i] << " - " << reference << ")";
+    }
+  }
+}
+
 template <class X>
 class HostConversions : public ::testing::Test {
  protected:

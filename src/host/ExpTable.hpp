@@ -60,10 +60,9 @@ KOKKOSSOFTMAX_HOST_FUNCTION typename L::V power_of_two(typename L::V rounded) {
 /// How a vector's exponentials are composed:
 ///
 /// - round: adding it rounds to a multiple of the step of n
-/// - ln2_high, ln2_low: ln(2) in two parts. References below fine_limit plus n * ln2_high are
-/// exact.
-/// - exp_or_zero_below(x, limit, rounded, r): 2^n exp(r), given rounded = n + round; 0 where
-///   x < limit
+/// - ln2_high, ln2_low: ln(2) in two parts
+/// - fine_limit: the sum of n * ln2_high and a lower reference is exact
+/// - exp(x, rounded, r): 2^n exp(r), given rounded = n + round; 0 where x < lowest
 /// - add_exp2(sum, rounded, f): adds 2^(n + f)
 template <class L>
 class ExpFactorsOfPolynomial {
@@ -77,15 +76,16 @@ class ExpFactorsOfPolynomial {
   static constexpr T ln2_low = C::ln2_low;
   static constexpr T fine_limit = C::fine_limit;
 
-  KOKKOSSOFTMAX_HOST_FUNCTION static V exp_or_zero_below(V x, V limit, V rounded, V r) {
-    return product_or_zero_below(x, limit, exp_polynomial<L, true>(r), power_of_two<L>(rounded));
+  KOKKOSSOFTMAX_HOST_FUNCTION static V exp(V x, V rounded, V r) {
+    return product_or_zero_below(x, L::splat(C::lowest), exp_polynomial<L, true>(r),
+                                 power_of_two<L>(rounded));
   }
   KOKKOSSOFTMAX_HOST_FUNCTION static void add_exp2(V& sum, V rounded, V f) {
     sum = multiply_add(exp2_polynomial<L>(f), power_of_two<L>(rounded), sum);
   }
 };
 
-/// 2^(k/16)
+/// 2^(k/16) for k = 0, 1, ...
 inline constexpr double sixteenth_powers[16] = {1.0,
                                                 1.0442737824274138,
                                                 1.0905077326652577,
@@ -103,72 +103,56 @@ inline constexpr double sixteenth_powers[16] = {1.0,
                                                 1.8340080864093424,
                                                 1.9152065613971474};
 
-/// The polynomials for a table of so many entries: minimax fits with the first terms fixed.
-template <class T, int entries>
-struct ExpStep;
-
-/// Relative errors: 1.6e-9
+/// The constants for a table: see ExpFactorsOfPolynomial. Where x >= lowest, the exponent of 2^n is
+/// that of a normal number.
+template <class T>
+struct ExpTableConstants;
 template <>
-struct ExpStep<float, 16> {
-  static constexpr float round = 786432.0f;       // 1.5 * 2^19
+struct ExpTableConstants<float> {
   static constexpr float ln2_high = 0.69140625f;  // 177 / 256
   static constexpr float ln2_low = 1.74093056e-3f;
   static constexpr float fine_limit = 2048.0f;
-
-  /// exp(r) - 1
-  template <class L>
-  KOKKOSSOFTMAX_HOST_FUNCTION static typename L::V exp_minus_1(typename L::V r) {
-    return multiply_add(r * r, horner(r, L::splat(0.1666687f), 0.5000162f), r);
-  }
+  static constexpr float lowest = -87.35f;  // -126.02 ln(2)
 };
-
-/// Relative errors: 2.6e-8
 template <>
-struct ExpStep<float, 8> {
-  static constexpr float round = 1572864.0f;  // 1.5 * 2^20
-  static constexpr float ln2_high = ExpStep<float, 16>::ln2_high;
-  static constexpr float ln2_low = ExpStep<float, 16>::ln2_low;
-  static constexpr float fine_limit = 2048.0f;
-
-  template <class L>
-  KOKKOSSOFTMAX_HOST_FUNCTION static typename L::V exp_minus_1(typename L::V r) {
-    return multiply_add(r * r, horner(r, L::splat(0.16667078f), 0.5000646f), r);
-  }
-};
-
-/// Relative errors: 1.2e-17
-template <>
-struct ExpStep<double, 16> {
-  static constexpr double round = 422212465065984.0;  // 1.5 * 2^48
+struct ExpTableConstants<double> {
   static constexpr double ln2_high = ExpConstants<double>::ln2_high;
   static constexpr double ln2_low = ExpConstants<double>::ln2_low;
   static constexpr double fine_limit = 4294967296.0;  // 2^32
-
-  template <class L>
-  KOKKOSSOFTMAX_HOST_FUNCTION static typename L::V exp_minus_1(typename L::V r) {
-    return multiply_add(r * r,
-                        horner(r, L::splat(0.0013888591287468687), 0.00833347205745862,
-                               0.04166666669347057, 0.16666666664413596, 0.499999999999996),
-                        r);
-  }
-  /// 2^f - 1
-  template <class L>
-  KOKKOSSOFTMAX_HOST_FUNCTION static typename L::V exp2_minus_1(typename L::V f) {
-    return f * horner(f, L::splat(0.0001540333452184956), 0.0013333818421414484,
-                      0.009618129112394154, 0.05550410865215756, 0.240226506959099,
-                      0.6931471805599468);
-  }
+  static constexpr double lowest = -708.41;           // -1022.02 ln(2)
 };
+
+/// exp(r) - 1 for |r| <= ln(2) / (2 entries). The polynomials are minimax fits with the first terms
+/// fixed. The relative errors of 1 plus the result are 1.6e-9 (float, 16 entries), 2.6e-8 (float, 8
+/// entries) and 1.2e-17 (double).
+template <class L, int entries>
+KOKKOSSOFTMAX_HOST_FUNCTION typename L::V exp_minus_1(typename L::V r) {
+  typename L::V p;
+  if constexpr (sizeof(typename L::T) == 8)
+    p = horner(r, L::splat(0.0013888591287468687), 0.00833347205745862, 0.04166666669347057,
+               0.16666666664413596, 0.499999999999996);
+  else if constexpr (entries == 16)
+    p = horner(r, L::splat(0.1666687f), 0.5000162f);
+  else
+    p = horner(r, L::splat(0.16667078f), 0.5000646f);
+  return multiply_add(r * r, p, r);
+}
+
+/// 2^f - 1 of doubles for |f| <= 1/32, with a relative error of 7e-18 of 1 plus the result.
+template <class L>
+KOKKOSSOFTMAX_HOST_FUNCTION typename L::V exp2_minus_1(typename L::V f) {
+  return f * horner(f, L::splat(0.0001540333452184956), 0.0013333818421414484, 0.009618129112394154,
+                    0.05550410865215756, 0.240226506959099, 0.6931471805599468);
+}
 
 /// The same with a table.
 template <class L, int entries>
-class ExpFactorsOfTable : public ExpStep<typename L::T, entries> {
+class ExpFactorsOfTable : public ExpTableConstants<typename L::T> {
   using T = typename L::T;
   using V = typename L::V;
   using Bits = typename L::Bits;
   using Number = typename NumberTraits<T>::Bits;
-  using Step = ExpStep<T, entries>;
-  static_assert((entries & (entries - 1)) == 0);
+  static_assert(entries == 16 || (entries == 8 && sizeof(T) == 4));
   /// Of the bits of `rounded`, so that n * entries is added to the exponent.
   static constexpr int shift = ExpConstants<T>::mantissa_bits - __builtin_ctz(entries);
 
@@ -186,13 +170,18 @@ class ExpFactorsOfTable : public ExpStep<typename L::T, entries> {
   static constexpr Table table{};
 
  public:
-  KOKKOSSOFTMAX_HOST_FUNCTION static V exp_or_zero_below(V x, V limit, V rounded, V r) {
+  /// 1.5 * 2^shift, whose last bit is 1 / entries
+  static constexpr T round = static_cast<T>(Number(3) << (shift - 1));
+
+  KOKKOSSOFTMAX_HOST_FUNCTION static V exp(V x, V rounded, V r) {
     const V power = power_of_two_at(rounded);
-    return multiply_add_or_zero_below(x, limit, power, Step::template exp_minus_1<L>(r), power);
+    return multiply_add_or_zero_below(x, L::splat(ExpTableConstants<T>::lowest), power,
+                                      exp_minus_1<L, entries>(r), power);
   }
   KOKKOSSOFTMAX_HOST_FUNCTION static void add_exp2(V& sum, V rounded, V f) {
+    static_assert(sizeof(T) == 8);
     const V power = power_of_two_at(rounded);
-    sum += multiply_add(power, Step::template exp2_minus_1<L>(f), power);
+    sum += multiply_add(power, exp2_minus_1<L>(f), power);
   }
 
  private:
@@ -237,8 +226,8 @@ struct ExpFactorsType<L, 0> {
 template <class L>
 using ExpFactors = typename ExpFactorsType<L, exp_table_entries<typename L::T>>::type;
 
-/// For terms of sums. The polynomial of floats takes less time in a loop that also finds the
-/// largest entry (Zen 4: 0.158 in place of 0.173 ns per entry).
+/// The same for terms of sums. The polynomial of floats takes less time in a loop that also finds
+/// the largest entry (Zen 4: 0.158 in place of 0.173 ns per entry).
 template <class L>
 using TermFactors =
     std::conditional_t<sizeof(typename L::T) == 4, ExpFactorsOfPolynomial<L>, ExpFactors<L>>;

@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_HOST_PIPELINEDSHORTROWS_HPP
 
 /// \file
-/// Rows of up to one vector, in groups of as many rows as a vector has lanes. While the
+/// Rows of up to four vectors, in groups of as many rows as a vector has lanes. While the
 /// exponentials of a group are computed, the largest entries of the group after the next one are
 /// found, and the group before the previous one is written. So the processor never waits for what
 /// is computed once per group, and always has exponentials to compute. The results have the bits of
@@ -16,7 +16,7 @@ namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 /// \tparam dense  the number of columns if the rows of x and y are stored back to back, and one or
 ///                more of them make a whole vector; 0 for other rows, each of which is in a vector
 ///                of its own, or in several
-/// \tparam row_vectors  the vectors of such a row
+/// \tparam row_vectors  the number of vectors of a row; 1 if a vector has several rows
 template <class Op, class Values, class L, int dense, int row_vectors, class Job>
 class PipelinedShortRows {
   using T = typename L::T;
@@ -223,7 +223,7 @@ class PipelinedShortRows {
       if constexpr (Op::keeps_exponentials) {
         const V e = exp(v);
         step.group->kept[i * row_vectors + k] = e;
-        sum = k == 0 ? e : sum + e;
+        sum += e;
       } else {
         exp.add(sum, v);
       }
@@ -282,6 +282,18 @@ std::int64_t pipelined_dense_rows(const Job& job) {
     return pipelined_dense_rows<Op, L, columns / 2>(job);
 }
 
+/// The same for rows of `row_vectors` to four vectors, if vectors have 64 bytes. Smaller vectors
+/// have no fast stores of some elements.
+template <class Op, class L, int row_vectors, class Job>
+std::int64_t pipelined_rows_of_vectors(const Job& job) {
+  if constexpr (row_vectors > 4 || sizeof(typename L::V) < 64)
+    return 0;
+  else if (job.columns <= row_vectors * L::width)
+    return pipelined_short_rows_of<Op, L, 0, row_vectors>(job);
+  else
+    return pipelined_rows_of_vectors<Op, L, row_vectors + 1>(job);
+}
+
 /// Computes the first rows of a job if that takes less time than ShortRows and DenseRows. Returns
 /// their number, which may be 0. The choice was measured on AMD's Zen 4. Half types are left out
 /// because they take long to compile.
@@ -291,14 +303,8 @@ std::int64_t pipelined_short_rows(const Job& job) {
   using L = Lanes<T, widest<T>>;
   if constexpr (Op::writes_entries && sizeof(typename Job::X) >= 4 &&
                 std::is_same_v<typename Job::X, typename Job::Y>) {
-    if (!is_amd() || job.columns > 4 * L::width) return 0;
-    if constexpr (sizeof(typename L::V) >= 64) {
-      if (job.columns > 3 * L::width) return pipelined_short_rows_of<Op, L, 0, 4>(job);
-      if (job.columns > 2 * L::width) return pipelined_short_rows_of<Op, L, 0, 3>(job);
-      if (job.columns > L::width) return pipelined_short_rows_of<Op, L, 0, 2>(job);
-    } else if (job.columns > L::width) {
-      return 0;
-    }
+    if (!is_amd()) return 0;
+    if (job.columns > L::width) return pipelined_rows_of_vectors<Op, L, 2>(job);
     const bool is_dense = job.x_stride == job.columns && job.y_stride == job.columns;
     if (is_dense && L::width % job.columns == 0) return pipelined_dense_rows<Op, L, L::width>(job);
     // Vectors of 32 bytes have no fast stores of some elements.

@@ -51,8 +51,7 @@ class ExpAccurate {
     const V n = rounded - Factors::round;
     const V r = multiply_add(n, L::splat(-Factors::ln2_low),
                              u - multiply_add(n, L::splat(Factors::ln2_high), m_second));
-    return Factors::exp_or_zero_below(difference, L::splat(C::lowest),  // NaN stays NaN
-                                      rounded, r);
+    return Factors::exp(difference, rounded, r);  // NaN stays NaN
   }
 
  private:
