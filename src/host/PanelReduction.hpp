@@ -28,10 +28,13 @@ KOKKOSSOFTMAX_HOST_FUNCTION LaneStates<L> panel_states(const HostPanelStates<typ
           L::load(states.sum + j) - L::load(states.dropped + j)};
 }
 
-/// The columns of a panel of so many rows that are far_ahead bytes.
+/// The distance from a column of a panel of so many rows to the one that is prefetched: far_ahead
+/// bytes, or less if the panel is narrow. If columns are a power of two apart, those that are
+/// prefetched share few places of the second-level cache.
 template <class X>
 KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t panel_columns_ahead(std::int64_t rows) {
-  return far_ahead / (rows * static_cast<std::int64_t>(sizeof(X)));
+  constexpr std::int64_t most = 16;
+  return smaller(most, far_ahead / (rows * static_cast<std::int64_t>(sizeof(X))));
 }
 
 /// Adds up the exponentials of a panel of up to host_panel_rows rows, column after column. The
