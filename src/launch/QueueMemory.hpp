@@ -54,7 +54,7 @@ class QueueMemory {
   Lease lease(const Exec& exec, std::size_t bytes) {
     if (is_capturing(exec)) return Lease(memory_of_captured_graph(exec, rounded(bytes)), nullptr);
     const QueueId queue = is_synchronous<Exec> ? QueueId{} : queue_id(exec);
-    Memory& memory = lock_memory(queue);
+    Memory& memory = take_memory(queue);
     try {
       return Lease(memory.block(exec, bytes), &memory);
     } catch (...) {
@@ -89,7 +89,7 @@ class QueueMemory {
 
   struct Memory {
     QueueId queue;
-    std::mutex in_use;
+    bool in_use = false;  // guarded by m_mutex
     /// The last one is the largest. Earlier launches may still use the others, which have fewer
     /// bytes together than the last one.
     std::vector<Block> blocks;
@@ -121,21 +121,23 @@ class QueueMemory {
     return power;
   }
 
-  /// The memory of the queue, locked. On a host, any that isn't locked. Threads that use one queue
-  /// wait for each other, so that the kernels of a call follow one another on the queue.
-  Memory& lock_memory(const QueueId& queue) {
+  /// The memory of the queue, in use from now on. On a host, any that isn't in use. Threads that
+  /// use one queue wait for each other, so that the kernels of a call follow one another on the
+  /// queue.
+  Memory& take_memory(const QueueId& queue) {
     for (;;) {
-      Memory* const found = try_lock_memory(queue);
+      Memory* const found = try_take_memory(queue);
       if (found != nullptr) return *found;
       Intrinsics::before_next_poll();
     }
   }
 
-  Memory* try_lock_memory(const QueueId& queue) {
+  Memory* try_take_memory(const QueueId& queue) {
     const std::lock_guard lock(m_mutex);
     for (auto memory = m_memories.begin(); memory != m_memories.end(); ++memory) {
       if (memory->queue != queue) continue;
-      if (memory->in_use.try_lock()) {
+      if (!memory->in_use) {
+        memory->in_use = true;
         m_memories.splice(m_memories.end(), m_memories, memory);
         return &m_memories.back();
       }
@@ -144,7 +146,7 @@ class QueueMemory {
     free_oldest();
     Memory& made = m_memories.emplace_back();
     made.queue = queue;
-    made.in_use.lock();
+    made.in_use = true;
     return &made;
   }
 
@@ -153,8 +155,7 @@ class QueueMemory {
       if (m_memories.size() < most_queues) return;
       const AllocationsDuringCapture allowed;  // to free memory is forbidden, too
       for (auto memory = m_memories.begin(); memory != m_memories.end(); ++memory) {
-        if (!memory->in_use.try_lock()) continue;
-        memory->in_use.unlock();
+        if (memory->in_use) continue;
         m_memories.erase(memory);
         return;
       }
@@ -163,7 +164,7 @@ class QueueMemory {
 
   void take_back(Memory& memory) {
     const std::lock_guard lock(m_mutex);
-    memory.in_use.unlock();
+    memory.in_use = false;
   }
 
   std::mutex m_mutex;
