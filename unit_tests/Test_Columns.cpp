@@ -24,9 +24,9 @@ class Columns : public ::testing::Test {
 
   /// Checks rows along the middle axis of a tensor in which `neighbours` rows are neighbours in
   /// memory. Returns the number of schedules that serve them: those that load chunks across rows,
-  /// and all.
+  /// those that store whole sectors, and all.
   struct Served {
-    int in_chunks = 0, all = 0;
+    int in_chunks = 0, in_sectors = 0, all = 0;
   };
   static Served expect_right(const Sample& sample, std::size_t neighbours, Case c,
                              bool in_place = false) {
@@ -66,6 +66,7 @@ class Columns : public ::testing::Test {
       EXPECT_TRUE(*result) << schedules[s];
       ++served.all;
       served.in_chunks += schedules[s].access == AccessMode::vectors_across_rows;
+      served.in_sectors += schedules[s].access == AccessMode::whole_sectors;
     }
   }
 };
@@ -87,6 +88,20 @@ TYPED_TEST(Columns, AnyPlaces) {
           EXPECT_EQ(served.in_chunks, 0);
         } else if (y_offset % 2 == 0 && columns == 3) {
           EXPECT_GT(served.in_chunks, 0);
+        }
+      }
+}
+
+// Neighbours that fill several teams, whose borders are at other places of sectors in each column.
+TYPED_TEST(Columns, SectorsOfTwoTeams) {
+  for (const std::size_t columns : {3, 8, 45})
+    for (const std::size_t neighbours : {601, 1000})
+      for (const std::size_t y_offset : {0, 1, 5}) {
+        const auto served = TestFixture::expect_right(
+            normal_sample<typename TypeParam::x_value>(2 * neighbours, columns), neighbours,
+            {.y_offset = y_offset});
+        if (TestFixture::has_schedules && columns <= 8) {
+          EXPECT_GT(served.in_sectors, 0);
         }
       }
 }
@@ -238,7 +253,9 @@ TYPED_TEST(ColumnRule, TakesSeveralRowsALane) {
   } else {
     const std::size_t many = TestFixture::many();
     EXPECT_TRUE(TestFixture::has(TestFixture::of(3, many), "access=vectors_across_rows"));
-    EXPECT_TRUE(TestFixture::has(TestFixture::of(3, many + 1), "subgroup{"));
+    EXPECT_TRUE(TestFixture::has(
+        TestFixture::of(3, many + 1),
+        sizeof(typename TypeParam::x_value) == 2 ? "subgroup{" : "access=whole_sectors"));
     if (sizeof(typename TypeParam::value) == 4) {
       EXPECT_TRUE(TestFixture::has(TestFixture::of(21, many), "access=vectors_across_rows"));
       const char* of_520 = sizeof(typename TypeParam::x_value) == 4
@@ -246,11 +263,10 @@ TYPED_TEST(ColumnRule, TakesSeveralRowsALane) {
                                : "access=vectors_across_rows";
       EXPECT_TRUE(TestFixture::has(TestFixture::of(520, many), of_520));
     }
-    EXPECT_TRUE(TestFixture::has(TestFixture::of(21, many + 1), "column{"));
-    EXPECT_TRUE(TestFixture::has(TestFixture::of(21, many + 1), "access=scalar"));
-    EXPECT_TRUE(TestFixture::has(
-        TestFixture::of(21, many + 1),
-        sizeof(typename TypeParam::value) == 4 ? "rows_per_thread=2" : "rows_per_thread=1"));
+    // 2 rows beyond a sector: in chunks, except that teams would write parts of sectors
+    for (const std::size_t rows : {many + 1, many + 2})
+      for (const std::size_t columns : {21, 100})
+        EXPECT_TRUE(TestFixture::has(TestFixture::of(columns, rows), "access=whole_sectors"));
   }
 }
 

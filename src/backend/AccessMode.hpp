@@ -16,8 +16,10 @@ enum class AccessMode {
   dense_rows,      ///< rows stored back to back: chunks cross row boundaries, see PackedKernel
   vectors_across_rows,  ///< a chunk holds one entry of each of `width` neighbouring rows, and is
                         ///< aligned in each column
-  scalar  ///< any strides, chunks of one entry; entries are assigned to threads in the
-          ///< same way at any alignment
+  whole_sectors,  ///< as `scalar`, and y is written in whole sectors of memory by teams whose rows
+                  ///< overlap, see SectorShare
+  scalar          ///< any strides, chunks of one entry; entries are assigned to threads in the
+                  ///< same way at any alignment
 };
 
 constexpr const char* to_string(AccessMode access) {
@@ -32,6 +34,8 @@ constexpr const char* to_string(AccessMode access) {
       return "dense_rows";
     case AccessMode::vectors_across_rows:
       return "vectors_across_rows";
+    case AccessMode::whole_sectors:
+      return "whole_sectors";
     case AccessMode::scalar:
       return "scalar";
   }

@@ -17,9 +17,9 @@ namespace KokkosSoftmax::Impl {
 
 /// The compile-time constants of a kernel for a GPU. Kernels for a host have lanes = threads = 1.
 template <int threads_, int lanes_, int items_, int width_, AccessMode access_, int min_teams_ = 0,
-          int rows_per_thread_ = 1>
+          int rows_per_thread_ = 1, int panels_ = 1>
 struct Shape {
-  static constexpr int threads = threads_;       ///< team size
+  static constexpr int threads = threads_;       ///< threads that share a row
   static constexpr int lanes = lanes_;           ///< vector length
   static constexpr int items = items_;           ///< chunks that a lane holds at one time
   static constexpr int width = width_;           ///< entries per chunk (`column`: one per row)
@@ -27,6 +27,9 @@ struct Shape {
   static constexpr int min_teams = min_teams_;   ///< bound in LaunchBounds; 0: no bound
   /// rows that a thread works on at one time (`subgroup`), or that a lane does (other algorithms)
   static constexpr int rows_per_thread = rows_per_thread_;
+  /// groups of threads in a team, each with rows of its own (`column`)
+  static constexpr int panels = panels_;
+  static constexpr int team_size = threads * panels;
 };
 
 template <class... Shapes>
@@ -41,6 +44,7 @@ struct Schedule {
   int width = 1;
   int min_teams = 0;
   int rows_per_thread = 1;
+  int panels = 1;
   AccessMode access = AccessMode::scalar;
 
   bool operator==(const Schedule&) const = default;
@@ -52,23 +56,26 @@ struct ScheduleField {
 
   const char* name;
   Number value;
+  bool is_rare = false;  // not printed if it is 1, and 1 where a tuning table doesn't give it
 };
 inline constexpr ScheduleField schedule_fields[] = {
     {"team_size", &Schedule::team_size}, {"vector_length", &Schedule::vector_length},
     {"items", &Schedule::items},         {"width", &Schedule::width},
-    {"min_teams", &Schedule::min_teams}, {"rows_per_thread", &Schedule::rows_per_thread}};
+    {"min_teams", &Schedule::min_teams}, {"rows_per_thread", &Schedule::rows_per_thread},
+    {"panels", &Schedule::panels, true}};
 
 inline constexpr AccessMode last_access_mode = AccessMode::scalar;
 
 template <class Shape>
 constexpr Schedule make_schedule(Algorithm algorithm) {
   return {.algorithm = algorithm,
-          .team_size = Shape::threads,
+          .team_size = Shape::team_size,
           .vector_length = Shape::lanes,
           .items = Shape::items,
           .width = Shape::width,
           .min_teams = Shape::min_teams,
           .rows_per_thread = Shape::rows_per_thread,
+          .panels = Shape::panels,
           .access = Shape::access};
 }
 
@@ -81,7 +88,7 @@ constexpr bool has_row_in_each_lane(Algorithm algorithm) {
 constexpr std::int64_t register_capacity(const Schedule& s) {
   const std::int64_t share = std::int64_t(s.items) * s.width;
   if (s.algorithm == Algorithm::subgroup) return share * s.vector_length;
-  if (s.algorithm == Algorithm::column) return std::int64_t(s.items) * s.team_size;
+  if (s.algorithm == Algorithm::column) return std::int64_t(s.items) * (s.team_size / s.panels);
   return share * s.vector_length * s.team_size;
 }
 
@@ -105,7 +112,7 @@ constexpr bool holds(const Schedule& s, std::int64_t columns) {
 inline std::ostream& operator<<(std::ostream& out, const Schedule& s) {
   out << to_string(s.algorithm) << "{";
   for (const ScheduleField& field : schedule_fields)
-    out << field.name << "=" << s.*field.value << ", ";
+    if (!field.is_rare || s.*field.value != 1) out << field.name << "=" << s.*field.value << ", ";
   return out << "access=" << to_string(s.access) << "}";
 }
 

@@ -29,9 +29,10 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The numbers of rows for which the rule takes a variant. Tuning tables and searches can take all
-/// variants.
-enum class Regime { any_rows, few_rows, many_rows, none };
+/// For which calls the rule takes a variant: for any, for few rows, for many rows that lie side by
+/// side, or for many of which columns begin inside of sectors (SectorShare). Tuning tables and
+/// searches can take all variants.
+enum class Regime { any_rows, few_rows, many_rows, many_rows_off_sectors, none };
 
 /// A variant: a compiled schedule. `Arguments`: see LaunchContext.
 template <class Exec, class V, class Arguments = RowArgs<V>>
@@ -131,10 +132,13 @@ class KernelRegistry {
   static constexpr auto of_many_columns() {
     using S = ShapesOf<Exec, Source>;
     constexpr auto column = Algorithm::column;
-    auto entries =
-        joined(of_held<column, TeamLaunch, ColumnHeldKernel>(typename S::ManyColumnsHeld{}),
-               of<column, ColumnKernel, MoreThreads, FewerTeams, MoreTeams>(
-                   OneOf<typename S::ManyLongColumns, typename S::ManyReducedColumns>{}));
+    auto off_sectors =
+        of_held<column, TeamLaunch, ColumnHeldKernel>(typename S::ManyColumnsOffSectors{});
+    for (Entry& e : off_sectors) e.regime = Regime::many_rows_off_sectors;
+    auto entries = joined(
+        off_sectors, of_held<column, TeamLaunch, ColumnHeldKernel>(typename S::ManyColumnsHeld{}),
+        of<column, ColumnKernel, MoreThreads, FewerTeams, MoreTeams>(
+            OneOf<typename S::ManyLongColumns, typename S::ManyReducedColumns>{}));
     for (Entry& e : entries)
       if (e.regime == Regime::any_rows) e.regime = Regime::many_rows;
     return entries;

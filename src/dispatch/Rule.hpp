@@ -97,11 +97,23 @@ class Rule {
   bool are_many_columns() const {
     constexpr int resident_rows = 512;  // per multiprocessor, with 4 threads per row
     return !is_host_space<Exec> && !m_context.options.reproducible &&
-           m_context.rows_are_neighbours() && !lane_holds_row() &&
+           m_context.rows_are_neighbours() && (!lane_holds_row() || off_sectors() != none) &&
            m_context.problem().rows > resident_rows * multiprocessors(m_context.exec);
   }
 
+  /// The variant that holds a column if teams would write parts of sectors otherwise. Short columns
+  /// of half types take so many instructions per byte that it isn't faster.
+  int off_sectors() const {
+    constexpr int shortest = sizeof(typename V::X) == 2 ? 9 : 2;
+    if (!Op::writes_entries || m_context.problem().columns < shortest ||
+        !m_context.shares_sectors())
+      return none;
+    const int variant = first_of(Algorithm::column, Regime::many_rows_off_sectors);
+    return variant != none && holds_column(variant) ? variant : none;
+  }
+
   int for_many_columns() const {
+    if (const int variant = off_sectors(); variant != none) return variant;
     const int variant = first_of(Algorithm::column, Regime::many_rows);
     // For half types, it is faster to read rows twice, several rows per load, than to hold them in
     // teams of 16 rows.

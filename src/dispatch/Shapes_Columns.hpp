@@ -83,6 +83,35 @@ struct ColumnShapes : ShapeUnits<V> {
       std::conditional_t<
           is_full_precision<V>, ManyColumnsOfFloats,
           std::conditional_t<output_is_wider<V>, ManyWidenedColumns, ManyColumnsOfHalfs>>>;
+  /// For columns that don't begin at sectors. The rows of a team overlap those of the next one by a
+  /// sector, so that a team should have many rows. The constants were measured on an H200, with as
+  /// many columns as a shape holds: slots without an entry cost as much as others.
+  template <int warps, int items, int rows, int panels, int teams>
+  using Overlapping = Shape<warps, 32, items, 1, AccessMode::whole_sectors, teams, rows, panels>;
+  using FloatsOffSectors = ShapeList<
+      Overlapping<1, 2, 4, 4, 8>, Overlapping<1, 4, 4, 4, 7>, Overlapping<1, 8, 2, 4, 7>,
+      Overlapping<1, 12, 2, 4, 7>, Overlapping<1, 16, 2, 4, 5>, Overlapping<2, 12, 2, 2, 7>,
+      Overlapping<2, 16, 2, 4, 3>, Overlapping<2, 20, 2, 2, 5>, Overlapping<4, 16, 2, 2, 4>,
+      Overlapping<4, 20, 2, 2, 3>, Overlapping<8, 16, 2, 2, 2>, Overlapping<8, 20, 2, 1, 3>,
+      Overlapping<8, 32, 2, 1, 2>, Overlapping<16, 24, 2, 1, 1>, Overlapping<16, 32, 2, 1, 1>>;
+  using HalfsOffSectors = ShapeList<Overlapping<1, 12, 2, 4, 6>, Overlapping<1, 16, 2, 4, 5>,
+                                    Overlapping<1, 24, 2, 4, 4>, Overlapping<1, 32, 2, 4, 4>,
+                                    Overlapping<2, 24, 2, 4, 2>, Overlapping<2, 32, 2, 2, 4>,
+                                    Overlapping<4, 32, 2, 2, 2>, Overlapping<8, 32, 2, 1, 2>>;
+  using WidenedOffSectors = ShapeList<Overlapping<1, 12, 2, 4, 7>, Overlapping<2, 12, 2, 2, 7>,
+                                      Overlapping<2, 16, 2, 4, 3>, Overlapping<4, 16, 2, 2, 4>,
+                                      Overlapping<8, 16, 2, 2, 2>, Overlapping<8, 32, 2, 1, 2>>;
+  using DoublesOffSectors =
+      ShapeList<Overlapping<1, 4, 2, 4, 8>, Overlapping<1, 8, 2, 4, 5>, Overlapping<1, 12, 2, 4, 4>,
+                Overlapping<2, 8, 2, 2, 4>, Overlapping<2, 12, 1, 2, 6>,
+                Overlapping<2, 16, 2, 2, 3>, Overlapping<4, 12, 2, 1, 5>,
+                Overlapping<4, 20, 2, 1, 3>, Overlapping<8, 16, 2, 1, 2>,
+                Overlapping<8, 24, 2, 1, 1>, Overlapping<8, 32, 1, 1, 2>>;
+  using ManyColumnsOffSectors = std::conditional_t<
+      sizeof(T) == 8, DoublesOffSectors,
+      std::conditional_t<
+          is_full_precision<V>, FloatsOffSectors,
+          std::conditional_t<output_is_wider<V>, WidenedOffSectors, HalfsOffSectors>>>;
   using ManyLongColumns = std::conditional_t<
       sizeof(T) == 8, ShapeList<>,
       std::conditional_t<is_full_precision<V>,

@@ -29,6 +29,7 @@ struct NoShapes {
   using LongColumn = ShapeList<>;
   using ReducedColumn = ShapeList<>;
   using ManyColumnsHeld = ShapeList<>;
+  using ManyColumnsOffSectors = ShapeList<>;
   using ManyLongColumns = ShapeList<>;
   using ManyReducedColumns = ShapeList<>;
   using SplitColumn = ShapeList<>;
@@ -66,6 +67,8 @@ struct HostShapes {
   using ReducedColumn = LongColumn;
   using ManyColumnsHeld = ShapeList<Shape<1, 1, 16, 2, AccessMode::vectors_across_rows>,
                                     Shape<1, 1, 16, 1, AccessMode::scalar, 0, 2>>;
+  /// More rows than the entries of a sector.
+  using ManyColumnsOffSectors = ShapeList<Shape<1, 1, 8, 1, AccessMode::whole_sectors, 0, 16>>;
   using ManyLongColumns = ShapeList<Shape<1, 1, 4, 2, AccessMode::vectors_across_rows>,
                                     Shape<1, 1, 4, 1, AccessMode::scalar, 0, 2>>;
   using ManyReducedColumns = ManyLongColumns;

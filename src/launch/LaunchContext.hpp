@@ -6,6 +6,7 @@
 #include <backend/Schedule.hpp>
 #include <impl/KokkosSoftmax_RowInputs.hpp>
 #include <row/RowArgs.hpp>
+#include <row/SectorPanel.hpp>
 #include <row/Tile.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -46,6 +47,17 @@ class LaunchContext {
   bool columns_are_lines() const {
     return problem().x_column_stride * static_cast<std::int64_t>(sizeof(X)) % cache_line == 0;
   }
+  /// Whether teams of strided rows share sectors of y in AccessMode::scalar, and there are so many
+  /// neighbours that they fill the teams in AccessMode::whole_sectors (measured on an H200).
+  bool shares_sectors() const {
+    constexpr int fewest = 1024;
+    using Panels = SectorPanels<Y>;
+    const bool columns_are_sectors =
+        is_multiple(static_cast<std::uint64_t>(neighbours()), Panels::sector) &&
+        y_in_chunks(Panels::sector);
+    return !columns_are_sectors && neighbours() >= fewest && Panels::serves(problem()) &&
+           !Panels::is_in_place(problem());
+  }
   /// The number of rows that lie side by side.
   std::int64_t neighbours() const { return problem().outer[problem().outer_rank - 1].extent; }
 
@@ -62,6 +74,8 @@ class LaunchContext {
         return packed(s.width);
       case AccessMode::vectors_across_rows:
         return rows_in_chunks(s.width);
+      case AccessMode::whole_sectors:
+        return SectorPanels<Y>::serves(problem());
       case AccessMode::scalar:
         return true;
     }
@@ -100,18 +114,21 @@ class LaunchContext {
   /// Whether rows lie side by side in x and in y, in chunks of `width` rows that are aligned in
   /// each column.
   bool rows_in_chunks(int width) const {
+    return is_multiple(static_cast<std::uint64_t>(neighbours()), width) &&
+           in_chunks(problem().x, &OuterAxis::x_stride, problem().x_column_stride, width) &&
+           (one_value_per_row() || y_in_chunks(width));
+  }
+  bool y_in_chunks(int width) const {
+    return in_chunks(problem().y, &OuterAxis::y_stride, problem().y_column_stride, width);
+  }
+  template <class T>
+  bool in_chunks(const T* p, std::int64_t OuterAxis::*stride, std::int64_t column_stride,
+                 int width) const {
     const auto& outer = problem().outer;
     const int fastest = problem().outer_rank - 1;
-    const auto in_chunks = [&](const auto* p, std::int64_t OuterAxis::*stride,
-                               std::int64_t column_stride) {
-      std::uint64_t offsets = position(p) | static_cast<std::uint64_t>(column_stride);
-      for (int d = 0; d < fastest; ++d) offsets |= static_cast<std::uint64_t>(outer[d].*stride);
-      return outer[fastest].*stride == 1 && is_multiple(offsets, width);
-    };
-    return is_multiple(static_cast<std::uint64_t>(neighbours()), width) &&
-           in_chunks(problem().x, &OuterAxis::x_stride, problem().x_column_stride) &&
-           (one_value_per_row() ||
-            in_chunks(problem().y, &OuterAxis::y_stride, problem().y_column_stride));
+    std::uint64_t offsets = position(p) | static_cast<std::uint64_t>(column_stride);
+    for (int d = 0; d < fastest; ++d) offsets |= static_cast<std::uint64_t>(outer[d].*stride);
+    return outer[fastest].*stride == 1 && is_multiple(offsets, width);
   }
 
   template <class T>

@@ -12,7 +12,7 @@ namespace KokkosSoftmax::Impl {
 /// The second launch bound is a number of teams per multiprocessor on CUDA only.
 template <class Shape, class Exec>
 using LaunchBoundsOf =
-    Kokkos::LaunchBounds<Shape::threads * Shape::lanes,
+    Kokkos::LaunchBounds<Shape::team_size * Shape::lanes,
                          is_cuda<Exec> && Shape::min_teams != 0 ? Shape::min_teams : 1>;
 
 /// Kokkos passes kernels of more than 512 bytes, with its own policy in them, through constant
@@ -47,7 +47,7 @@ class TeamLimits {
 
   template <class Shape>
   bool has_room_for_team() const {
-    return Shape::lanes <= m_vector_length && Shape::threads * Shape::lanes <= m_lanes;
+    return Shape::lanes <= m_vector_length && Shape::team_size * Shape::lanes <= m_lanes;
   }
 
   /// Bytes of level-0 scratch memory per team.

@@ -13,9 +13,9 @@ namespace KokkosSoftmax::Impl {
 template <RowSource Source, class Shape>
 class ColumnTiles {
   using V = typename Source::Types;
-  static constexpr bool in_chunks = Shape::access == AccessMode::vectors_across_rows;
 
  public:
+  static constexpr bool in_chunks = Shape::access == AccessMode::vectors_across_rows;
   static constexpr int rows = in_chunks ? Shape::width : Shape::rows_per_thread;
   static constexpr int items = Shape::items;
   static_assert(Shape::width * Shape::rows_per_thread == rows, "rows in chunks, or rows apart");

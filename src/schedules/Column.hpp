@@ -13,38 +13,69 @@
 #include <op/ReduceTile.hpp>
 #include <op/RowOutputs.hpp>
 #include <row/ColumnTiles.hpp>
+#include <row/SectorTiles.hpp>
 
 namespace KokkosSoftmax::Impl {
 
+/// In place of SectorPanels and SectorPanel: the rows of teams follow one another.
+struct RowsInOrder {
+  KOKKOS_DEFAULTED_FUNCTION RowsInOrder() = default;
+  template <class Problem>
+  RowsInOrder(const Problem&, int /*rows*/) {}
+  KOKKOS_FORCEINLINE_FUNCTION RowsInOrder(const RowsInOrder&, int /*team*/, int /*rows*/) {}
+};
+
 /// The panel of neighbouring rows that one team works on. Each lane of a vector has its own rows,
 /// so that a load is coalesced over the rows. The rows of a lane are either neighbours, which one
-/// load moves together, or they are `Shape::lanes` rows apart.
+/// load moves together, or they are `Shape::lanes` rows apart. A team can have several groups of
+/// threads (`Shape::panels`), each with rows of its own. In AccessMode::whole_sectors, the rows of
+/// teams overlap, see SectorPanel.
 template <class Exec, RowState State_, class Source, class Shape>
 class ColumnTeam {
  public:
   using V = typename Source::Types;
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Tiles = ColumnTiles<Source, Shape>;
+  static constexpr bool in_sectors = Shape::access == AccessMode::whole_sectors;
+  using Tiles =
+      std::conditional_t<in_sectors, SectorTiles<Source, Shape>, ColumnTiles<Source, Shape>>;
   using Row = typename Tiles::Row;
   using State = State_;
   static constexpr int rows_per_lane = Tiles::rows;
-  static constexpr int rows = Shape::lanes * rows_per_lane;
+  static constexpr int rows_of_group = Shape::lanes * rows_per_lane;
+  static constexpr int rows = Shape::panels * rows_of_group;
 
-  KOKKOS_FORCEINLINE_FUNCTION ColumnTeam(const Member& member, const ArgumentsOf<Source>& arguments)
+  using Panels = std::conditional_t<in_sectors, SectorPanels<typename V::Y>, RowsInOrder>;
+
+  KOKKOS_FORCEINLINE_FUNCTION ColumnTeam(const Member& member, const ArgumentsOf<Source>& arguments,
+                                         const Panels& panels = {})
       : m_member(member),
         m_arguments(arguments),
+        m_panel(panels, member.league_rank(), rows),
         m_lane(lane_number<Shape::lanes>(member)),
-        m_row(arguments.first_row + static_cast<std::int64_t>(member.league_rank()) * rows +
-              m_lane * Shape::width) {}
+        m_row(first_row() + index(0)) {}
 
-  KOKKOS_FORCEINLINE_FUNCTION int thread() const { return m_member.team_rank(); }
+  /// The number of the thread among those that share rows.
+  KOKKOS_FORCEINLINE_FUNCTION int thread() const {
+    return Shape::panels == 1 ? m_member.team_rank() : m_member.team_rank() % Shape::threads;
+  }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t row_number(int k) const {
-    return m_row + (Tiles::slots == 1 ? k : k * Shape::lanes);
+    return m_row + k * distance_of_rows;
   }
   /// Whether row k of this lane exists. The last panel can extend beyond the last row.
   KOKKOS_FORCEINLINE_FUNCTION bool is_row(int k) const {
-    return row_number(k) < m_arguments.problem.rows;
+    if constexpr (in_sectors)
+      return index(k) < m_panel.rows();
+    else
+      return row_number(k) < m_arguments.problem.rows;
+  }
+
+  /// Tiles for the first columns of the lane's rows.
+  KOKKOS_FORCEINLINE_FUNCTION Tiles tiles() const {
+    if constexpr (in_sectors)
+      return Tiles(m_panel, index(0));
+    else
+      return Tiles();
   }
 
   /// The row that a slot without a row of its own reads. The entries are not used. On a host this
@@ -127,12 +158,12 @@ class ColumnTeam {
     for (int k = 0; k < rows_per_lane; ++k)
       all[k] = copies_merged<Op> ? Traits::make(merged.copy[slot(0, k)], merged.copy[slot(1, k)])
                                  : merged.all[k];
-    if constexpr (Tiles::slots == 1) {
+    if constexpr (Tiles::in_chunks) {
       if (is_row(0)) finish_beside_rows<Op>(m_arguments, m_row, all);
     } else {
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < rows_per_lane; ++k)
-        if (is_row(k)) finish_beside<Op>(m_arguments, row_number(k), all[k]);
+        if (writes_row(k)) finish_beside<Op>(m_arguments, row_number(k), all[k]);
     }
   }
 
@@ -164,6 +195,30 @@ class ColumnTeam {
   using Scratch = Kokkos::View<T*, typename Exec::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
+  using Panel = std::conditional_t<in_sectors, SectorPanel<typename V::Y>, RowsInOrder>;
+  static constexpr int distance_of_rows = Tiles::in_chunks ? 1 : Shape::lanes;
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row() const {
+    if constexpr (in_sectors)
+      return m_panel.first_row();
+    else
+      return m_arguments.first_row + static_cast<std::int64_t>(m_member.league_rank()) * rows;
+  }
+  /// The number of row k of this lane among the rows of the team.
+  KOKKOS_FORCEINLINE_FUNCTION int index(int k) const {
+    return group() * rows_of_group + m_lane * Shape::width + k * distance_of_rows;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int group() const {
+    return Shape::panels == 1 ? 0 : m_member.team_rank() / Shape::threads;
+  }
+  /// Whether this team writes what is written once per row.
+  KOKKOS_FORCEINLINE_FUNCTION bool writes_row(int k) const {
+    if constexpr (in_sectors)
+      return is_row(k) && m_panel.has_row(index(k));
+    else
+      return is_row(k);
+  }
+
   template <int... k>
   KOKKOS_FORCEINLINE_FUNCTION Rows lane_rows(std::integer_sequence<int, k...>) const {
     return {{Row(m_arguments, is_row(k) ? row_number(k) : spare_row())...}};
@@ -180,11 +235,12 @@ class ColumnTeam {
 
   /// The place in scratch memory of a thread's state of row k of this lane.
   KOKKOS_FORCEINLINE_FUNCTION int slot(int thread, int k) const {
-    return thread * rows + k * Shape::lanes + m_lane;
+    return thread * rows + group() * rows_of_group + k * Shape::lanes + m_lane;
   }
 
   const Member& m_member;
   const ArgumentsOf<Source>& m_arguments;
+  [[no_unique_address]] Panel m_panel;
   int m_lane;
   std::int64_t m_row;
 };
@@ -201,35 +257,50 @@ struct ColumnHeldKernel {
   static constexpr std::int64_t max_columns = Tiles::chunks;
 
   ArgumentsOf<Source> arguments;
+  [[no_unique_address]] typename Team::Panels panels;
+
+  explicit ColumnHeldKernel(const ArgumentsOf<Source>& arguments_)
+      : arguments(arguments_), panels(arguments.problem, Team::rows) {}
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
-    const Team team(member, arguments);
+    const Team team(member, arguments, panels);
     const auto rows = team.lane_rows();
-    Tiles tiles;
-    tiles.load(arguments, rows.row, 0, team.thread());
+    auto tiles = team.tiles();
+    if constexpr (Team::in_sectors)
+      tiles.load(arguments, rows.row[0], team.thread());
+    else
+      tiles.load(arguments, rows.row, 0, team.thread());
     State mine[Tiles::rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k)
       mine[k] = reduce_tile<Op, State, 1>(member, tiles[k], arguments.function);
     const auto merged = team.template merge<Op>(mine);
-    store(team, rows, tiles, merged);
+    write(team, rows, tiles, merged);
     team.template finish_beside_lane<Op>(merged);
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) { return Team::scratch_bytes(); }
 
+  /// The number of teams of a call, if their rows overlap.
+  std::int64_t teams() const requires Team::in_sectors { return panels.teams(); }
+
  private:
   /// As store_output(), for the rows of a lane. Results of many entries are computed between the
   /// stores (output_map), so that the stores aren't made all at once. Results of few entries are
   /// computed in place: the maps of many rows would take as many registers as the entries.
-  KOKKOS_FORCEINLINE_FUNCTION void store(const Team& team, const typename Team::Rows& rows,
+  KOKKOS_FORCEINLINE_FUNCTION void write(const Team& team, const typename Team::Rows& rows,
                                          Tiles& tiles, const typename Team::Merged& merged) const {
-    const auto is_row = [&](int k) { return team.is_row(k); };
+    const auto store = [&](const auto& map_of) {
+      if constexpr (Team::in_sectors)
+        tiles.store(rows.row[0], team.thread(), map_of);
+      else
+        tiles.store(rows.row, 0, team.thread(), map_of, [&](int k) { return team.is_row(k); });
+    };
     const auto map_of = [&](int k) {
       return output_map<Op>(arguments, merged.all[k], merged.factor[k]);
     };
     if constexpr (Op::Outputs::size == 1 || Tiles::items >= 32) {
-      tiles.store(rows.row, 0, team.thread(), map_of, is_row);
+      store(map_of);
     } else {
       with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
         KOKKOSSOFTMAX_IMPL_UNROLL
@@ -237,7 +308,7 @@ struct ColumnHeldKernel {
           tiles[k].transform(Output(merged.all[k], merged.factor[k], arguments.empty_rows));
       });
       const auto unchanged = [](int) { return [](typename Team::T v) { return v; }; };
-      tiles.store(rows.row, 0, team.thread(), unchanged, is_row);
+      store(unchanged);
     }
     team.template finish_masked_rows<Op>(rows, 0, merged.all);
   }

@@ -26,11 +26,13 @@ struct RaggedShape {
   /// The policies of the two kinds of kernels.
   struct OfVectors {
     static constexpr int threads = vectors;
+    static constexpr int team_size = threads;
     static constexpr int lanes = lanes_;
     static constexpr int min_teams = min_teams_of_vectors;
   };
   struct OfTeams {
     static constexpr int threads = threads_;
+    static constexpr int team_size = threads;
     static constexpr int lanes = lanes_;
     static constexpr int min_teams = min_teams_;
   };
