@@ -49,6 +49,7 @@ class RandomBackwardCase {
         m_dx(random_placement(random, m_shape.extents)) {
     if (random.one_in(4) && !repeats_elements(m_y.placement())) m_written = &m_y;
     if (random.one_in(4) && !repeats_elements(m_dy.placement())) m_written = &m_dy;
+    m_shape.follow(m_y.placement());
     const std::size_t count = m_shape.count(), columns = m_shape.columns();
     m_shape.assign(m_y, random_outputs<X, T>(random, m_function, count, columns));
     m_shape.assign(m_dy, random_values<X, T>(random, count, columns));
@@ -64,8 +65,8 @@ class RandomBackwardCase {
     const bool served = is_served_unless_forced<Exec>(options.algorithm, [&] {
       KokkosSoftmax::Impl::with_operation(m_function, [&](auto function) {
         KokkosSoftmax::Impl::check_and_launch_backward<decltype(function)::value>(
-            Exec{}, array_of<const X>(m_y), array_of<const X>(m_dy), array_of<X>(*m_written),
-            options);
+            Exec{}, m_shape.template given<const X>(m_y), m_shape.template given<const X>(m_dy),
+            m_shape.template given<X>(*m_written), m_shape.call_options());
       });
     });
     const auto is_unchanged = [&](const Field<X, Exec>& array) {
