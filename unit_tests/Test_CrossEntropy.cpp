@@ -163,6 +163,27 @@ TYPED_TEST(CrossEntropy, OneLongRow) {
   }
 }
 
+// Rows in which the label has nearly all of the probability, so that each addition to the sum of
+// the exponentials is rounded as much as it can be.
+TYPED_TEST(CrossEntropy, LossesNearZero) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  constexpr std::size_t count = 300;
+  for (const std::size_t columns : {32, 128, 500}) {
+    Rows<T> x = normal_sample<X>(count, columns).rows;
+    for (T& value : x.values) value = static_cast<T>(static_cast<X>(value - T(12)));
+    Labels labels;
+    for (std::size_t r = 0; r < count; ++r) {
+      const std::size_t label = r % columns;
+      labels.of_row.push_back(static_cast<std::int64_t>(label));
+      x.values[r * columns + label] = T(1);
+    }
+    for (const int axis : {0, 1})
+      EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int64_t>(
+          TestFixture::extents_of(count, columns, axis), x, labels, {.axis = axis})));
+  }
+}
+
 TYPED_TEST(CrossEntropy, LayoutsAndLabels) {
   using X = typename TypeParam::x_value;
   for (const std::size_t columns : {3, 130, 5001})
