@@ -304,6 +304,23 @@ TYPED_TEST(CrossEntropy, NoColumnsAndNoRows) {
   }
 }
 
+// x has no strides by which its axes could be sorted, so that they merge.
+TYPED_TEST(CrossEntropy, NoColumnsAndManyAxes) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  const Extents rows{2, 3, 2, 3, 2};
+  const Kokkos::View<X******, Left, Exec> x("x", 2, 3, 2, 3, 2, 0);
+  const Kokkos::View<int*****, Left, Exec> labels("labels", 2, 3, 2, 3, 2);
+  Field<T, Exec> loss(place<Left>(rows)), lse(place<Left>(rows));
+  const Exec exec;
+  cross_entropy(exec, x, labels, loss.template view<Left, 5>(), lse.template view<Left, 5>());
+  exec.fence();
+  for (const T value : loss.read()) EXPECT_TRUE(std::isnan(value));
+  for (const T value : lse.read()) EXPECT_EQ(value, -std::numeric_limits<T>::infinity());
+  EXPECT_TRUE(loss.gaps_are_unchanged() && lse.gaps_are_unchanged());
+}
+
 TYPED_TEST(CrossEntropy, Gradients) {
   using X = typename TypeParam::x_value;
   for (const std::size_t columns : {1, 2, 3, 8, 33, 130, 781, 1024, 5001, 70001}) {
