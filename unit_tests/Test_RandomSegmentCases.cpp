@@ -54,11 +54,14 @@ class RandomSegmentCase {
         << c.m_options.scale << ", x at " << c.m_x.placement().offset;
     if (c.m_options.empty_rows == EmptyRows::zero) out << ", empty rows give 0";
     if (c.m_in_place) return out << ", in place";
-    return out << ", result at " << (c.is_logsumexp() ? c.m_lse : c.m_y).placement().offset;
+    return out << ", result at " << c.result_placement().offset;
   }
 
  private:
   bool is_logsumexp() const { return m_function == Function::logsumexp; }
+  const Placement& result_placement() const {
+    return is_logsumexp() ? m_lse.placement() : m_y.placement();
+  }
 
   template <class Offsets>
   void call(const Offsets& offsets) const {

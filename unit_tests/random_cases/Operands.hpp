@@ -94,7 +94,7 @@ struct RandomOperands {
     if (random.one_in(4)) bias.emplace(place(extents), [&] { return static_cast<X>(number()); });
     if (!std::is_same_v<X, T> && !bias && random.one_in(4))
       wide_bias.emplace(place(extents), [&] { return static_cast<T>(number()); });
-    const std::size_t density = random.element_of(std::array{2, 3, 10, 1000});
+    const std::size_t density = random.element_of(std::array<std::size_t, 4>{2, 3, 10, 1000});
     if (random.one_in(4))
       mask.emplace(place(extents), [&]() -> unsigned char {
         return random.one_in(density) ? 0 : static_cast<unsigned char>(random.up_to(255));
@@ -194,8 +194,8 @@ struct RandomOperands {
     const auto columns = static_cast<std::int64_t>(shape.columns());
     const auto offset = static_cast<std::int64_t>(random.below(2 * shape.columns() + 3));
     const std::size_t counted = random.below(shape.extents.size());
-    m_causal_axis = random.element_of(
-        std::array{CausalAxis::by_default, CausalAxis::from_first, CausalAxis::from_last});
+    m_causal_axis = random.element_of(std::array<CausalAxis, 3>{
+        CausalAxis::by_default, CausalAxis::from_first, CausalAxis::from_last});
     if (counted == shape.axis() || shape.axes().is_divided(counted)) return;
     causal = Causal{.offset = offset - columns - 1, .axis = static_cast<int>(counted)};
   }
