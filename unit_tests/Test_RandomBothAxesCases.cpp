@@ -33,7 +33,7 @@ class RandomBothAxesCase {
         m_row_lse(random_placement(random, {m_x.placement().extents[0]})),
         m_column_lse(random_placement(random, {m_x.placement().extents[1]})),
         m_scale(random_options(random, 0).scale),
-        m_in_panels(may_be_in_panels() && random.one_in(3)) {
+        m_in_panels(random.one_in(3) && may_be_in_panels()) {
     const std::size_t rows = m_row_lse.placement().extents[0];
     const std::size_t columns = m_column_lse.placement().extents[0];
     m_x.assign(random.one_in(2) ? random_values<X, T>(random, rows, columns).values

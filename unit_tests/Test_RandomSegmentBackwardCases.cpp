@@ -26,7 +26,8 @@ class RandomSegmentBackwardCase {
         m_y(m_segments.random_entries(random)),
         m_dy(m_segments.random_entries(random)),
         m_dx(m_segments.random_entries(random)),
-        m_scale(random_options(random, 0).scale) {
+        m_scale(random_options(random, 0).scale),
+        m_on_one_lane(random.one_in(3) && m_segments.template may_use_one_lane<X, X>()) {
     if (random.one_in(4)) m_written = &m_y;
     if (random.one_in(4)) m_written = &m_dy;
     m_y_rows = m_segments.template rows<T>([&](std::size_t length) {
@@ -42,7 +43,10 @@ class RandomSegmentBackwardCase {
 
   /// Makes the call, and checks all memory.
   bool expect_right() {
-    m_segments.with_offsets([&](const auto& offsets) { call(offsets); });
+    if (m_on_one_lane)
+      call_on_one_lane();
+    else
+      m_segments.with_offsets([&](const auto& offsets) { call(offsets); });
     Exec{}.fence();
     EXPECT_TRUE(m_segments.are_unchanged()) << "offsets was written";
     EXPECT_TRUE(m_written == &m_y || m_y.is_unchanged()) << "y was written";
@@ -65,6 +69,7 @@ class RandomSegmentBackwardCase {
     if (c.m_written == &c.m_dx) out << ", dx at " << c.m_dx.placement().offset;
     if (c.m_written == &c.m_y) out << ", dx is y";
     if (c.m_written == &c.m_dy) out << ", dx is dy";
+    if (c.m_on_one_lane) out << ", on one lane";
     return out;
   }
 
@@ -80,6 +85,20 @@ class RandomSegmentBackwardCase {
       segment_log_softmax_backward(Exec{}, y, dy, offsets, dx, {.scale = m_scale});
   }
 
+  void call_on_one_lane() const {
+    if constexpr (is_host_space<Exec> && std::is_same_v<X, T>) {
+      auto problem = m_segments.template problem<T>(m_y.placement());
+      problem.x = m_y.data();
+      problem.second = m_dy.data();
+      problem.y = m_written->data();
+      launch_on_one_lane(Exec{},
+                         m_function == BackwardFunction::softmax_backward
+                             ? RaggedOperation::softmax_backward
+                             : RaggedOperation::log_softmax_backward,
+                         problem, m_scale);
+    }
+  }
+
   BackwardFunction m_function;
   RandomSegments<Exec> m_segments;
   Field<X, Exec> m_y;
@@ -87,6 +106,7 @@ class RandomSegmentBackwardCase {
   Field<X, Exec> m_dx;
   Field<X, Exec>* m_written = &m_dx;  // what the call gets as dx
   double m_scale;
+  bool m_on_one_lane;
   RaggedRows<T> m_y_rows;
   RaggedRows<T> m_dy_rows;
 };
@@ -107,7 +127,8 @@ class RandomSegmentGradientCase {
         m_in_place(random.one_in(4)),
         m_lse(m_segments.random_numbers(random)),
         m_derivative(m_segments.random_numbers(random)),
-        m_scale(random_options(random, 0).scale) {
+        m_scale(random_options(random, 0).scale),
+        m_on_one_lane(random.one_in(3) && m_segments.template may_use_one_lane<X, X>()) {
     const auto x = m_segments.template rows<T>(
         [&](std::size_t length) { return rounded<X>(random_values<X, T>(random, 1, length)); });
     m_x.assign(x.entries(entry_of_no_row<T>));
@@ -123,12 +144,10 @@ class RandomSegmentGradientCase {
 
   /// Makes the call, and checks all memory.
   bool expect_right() {
-    m_segments.with_offsets([&](const auto& offsets) {
-      segment_logsumexp_backward(Exec{}, m_x.template view<Right, 1, const X>(),
-                                 m_lse.template view<Right, 1, const T>(),
-                                 m_derivative.template view<Right, 1, const T>(), offsets,
-                                 dx().template view<Right, 1>(), {.scale = m_scale});
-    });
+    if (m_on_one_lane)
+      call_on_one_lane();
+    else
+      call();
     Exec{}.fence();
     EXPECT_TRUE(m_segments.are_unchanged()) << "offsets was written";
     EXPECT_TRUE(m_in_place || m_x.is_unchanged()) << "x was written";
@@ -140,12 +159,32 @@ class RandomSegmentGradientCase {
   friend std::ostream& operator<<(std::ostream& out, const RandomSegmentGradientCase& c) {
     out << "segment_logsumexp_backward of " << c.m_segments << ", scale " << c.m_scale << ", x at "
         << c.m_x.placement().offset;
+    if (c.m_on_one_lane) out << ", on one lane";
     if (c.m_in_place) return out << ", in place";
     return out << ", dx at " << c.m_dx.placement().offset;
   }
 
  private:
   const Field<X, Exec>& dx() const { return m_in_place ? m_x : m_dx; }
+
+  void call() const {
+    m_segments.with_offsets([&](const auto& offsets) {
+      segment_logsumexp_backward(Exec{}, m_x.template view<Right, 1, const X>(),
+                                 m_lse.template view<Right, 1, const T>(),
+                                 m_derivative.template view<Right, 1, const T>(), offsets,
+                                 dx().template view<Right, 1>(), {.scale = m_scale});
+    });
+  }
+  void call_on_one_lane() const {
+    if constexpr (is_host_space<Exec> && std::is_same_v<X, T>) {
+      auto problem = m_segments.template problem<T>(m_x.placement());
+      problem.x = m_x.data();
+      problem.y = dx().data();
+      problem.lse = m_lse.data();
+      problem.derivative = m_derivative.data();
+      launch_on_one_lane(Exec{}, RaggedOperation::logsumexp_backward, problem, m_scale);
+    }
+  }
 
   void expect_results_right() const {
     const std::vector<T> lse = m_lse.read(), derivative = m_derivative.read();
@@ -165,6 +204,7 @@ class RandomSegmentGradientCase {
   Field<T, Exec> m_lse;
   Field<T, Exec> m_derivative;
   double m_scale;
+  bool m_on_one_lane;
   RaggedRows<T> m_rows;
   std::vector<Rows<T>> m_v;
 };

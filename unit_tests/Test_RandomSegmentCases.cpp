@@ -26,7 +26,8 @@ class RandomSegmentCase {
         m_x(m_segments.random_entries(random)),
         m_y(m_segments.random_entries(random)),
         m_lse(m_segments.random_numbers(random)),
-        m_in_place(std::is_same_v<X, Y> && !is_logsumexp() && random.one_in(4)) {
+        m_in_place(std::is_same_v<X, Y> && !is_logsumexp() && random.one_in(4)),
+        m_on_one_lane(random.one_in(3) && m_segments.template may_use_one_lane<X, Y>()) {
     const Options options = random_options(random, 0);
     m_options = {.scale = options.scale, .empty_rows = options.empty_rows};
     m_rows = m_segments.template rows<T>(
@@ -36,7 +37,10 @@ class RandomSegmentCase {
 
   /// Makes the call, and checks all memory.
   bool expect_right() {
-    m_segments.with_offsets([&](const auto& offsets) { call(offsets); });
+    if (m_on_one_lane)
+      call_on_one_lane();
+    else
+      m_segments.with_offsets([&](const auto& offsets) { call(offsets); });
     Exec{}.fence();
     EXPECT_TRUE(m_segments.are_unchanged()) << "offsets was written";
     EXPECT_TRUE(m_in_place || m_x.is_unchanged()) << "x was written";
@@ -53,6 +57,7 @@ class RandomSegmentCase {
     out << "segment_" << to_string(c.m_function) << " of " << c.m_segments << ", scale "
         << c.m_options.scale << ", x at " << c.m_x.placement().offset;
     if (c.m_options.empty_rows == EmptyRows::zero) out << ", empty rows give 0";
+    if (c.m_on_one_lane) out << ", on one lane";
     if (c.m_in_place) return out << ", in place";
     return out << ", result at " << c.result_placement().offset;
   }
@@ -78,6 +83,19 @@ class RandomSegmentCase {
       segment_softmax(Exec{}, x, offsets, y, m_options);
     else
       segment_log_softmax(Exec{}, x, offsets, y, m_options);
+  }
+
+  void call_on_one_lane() const {
+    if constexpr (is_host_space<Exec> && std::is_same_v<X, T> && std::is_same_v<Y, T>) {
+      auto problem = m_segments.template problem<T>(m_x.placement());
+      problem.x = m_x.data();
+      problem.y = (m_in_place ? m_x : m_y).data();
+      problem.of_rows = m_lse.data();
+      const auto operation = m_function == Function::softmax       ? RaggedOperation::softmax
+                             : m_function == Function::log_softmax ? RaggedOperation::log_softmax
+                                                                   : RaggedOperation::logsumexp;
+      launch_on_one_lane(Exec{}, operation, problem, m_options.scale, m_options.empty_rows);
+    }
   }
 
   Expected expected_of(std::size_t row) const {
@@ -112,6 +130,7 @@ class RandomSegmentCase {
   Field<Y, Exec> m_y;
   Field<T, Exec> m_lse;
   bool m_in_place;
+  bool m_on_one_lane;
   SegmentOptions m_options;
   RaggedRows<T> m_rows;
 };

@@ -10,6 +10,7 @@
 #include <optional>
 #include <ostream>
 #include <random_cases/Arrays.hpp>
+#include <support/OneLane.hpp>
 #include <support/RaggedRows.hpp>
 
 namespace KokkosSoftmax::Test {
@@ -76,6 +77,24 @@ class RandomSegments {
   }
   Placement random_numbers(Random& random) const {
     return {{lengths.size()}, {1}, random.below(8)};
+  }
+
+  /// Whether the call may be replaced by one of the kernels for GPUs on a host.
+  template <class X, class Y>
+  bool may_use_one_lane() const {
+    constexpr bool have_same_types = std::is_same_v<X, Y> && sizeof(X) > 2;
+    return is_host_space<Exec> && have_same_types && !lengths.empty();
+  }
+  /// The problem of such a call, without the arrays of an operation.
+  template <class T>
+  RaggedProblem<T, T> problem(const Placement& entries) const {
+    RaggedProblem<T, T> problem;
+    problem.rows = static_cast<std::int64_t>(lengths.size());
+    problem.entries = static_cast<std::int64_t>(entries.extents[0]);
+    with_offsets([&](const auto& offsets) {
+      problem.offset = {offsets.data(), m_of_64_bits.has_value()};
+    });
+    return problem;
   }
 
   /// Calls f(View of the offsets).
