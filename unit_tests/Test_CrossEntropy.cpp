@@ -184,6 +184,22 @@ TYPED_TEST(CrossEntropy, LossesNearZero) {
   }
 }
 
+// Of an entry that is finite, although its value is -inf.
+TYPED_TEST(CrossEntropy, SmoothedLossOfValuesThatOverflow) {
+  using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
+  for (const std::size_t columns : {20, 70001}) {
+    Rows<T> x = normal_sample<X>(2, columns).rows;
+    x.values[7] = static_cast<T>(Kokkos::Experimental::finite_min_v<X>);
+    const Labels labels{.of_row = {1, 2}, .smoothing = 1};
+    for (const int axis : {0, 1})
+      for (const double scale : {250.0, -250.0}) {
+        EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int64_t>(
+            TestFixture::extents_of(2, columns, axis), x, labels, {.axis = axis, .scale = scale})));
+      }
+  }
+}
+
 TYPED_TEST(CrossEntropy, LayoutsAndLabels) {
   using X = typename TypeParam::x_value;
   for (const std::size_t columns : {3, 130, 5001})
