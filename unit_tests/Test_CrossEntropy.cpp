@@ -163,6 +163,43 @@ TYPED_TEST(CrossEntropy, OneLongRow) {
   }
 }
 
+// Rows in which the label has nearly all of the probability, so that each addition to the sum of
+// the exponentials is rounded as much as it can be.
+TYPED_TEST(CrossEntropy, LossesNearZero) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  constexpr std::size_t count = 300;
+  for (const std::size_t columns : {32, 128, 500}) {
+    Rows<T> x = normal_sample<X>(count, columns).rows;
+    for (T& value : x.values) value = static_cast<T>(static_cast<X>(value - T(12)));
+    Labels labels;
+    for (std::size_t r = 0; r < count; ++r) {
+      const std::size_t label = r % columns;
+      labels.of_row.push_back(static_cast<std::int64_t>(label));
+      x.values[r * columns + label] = T(1);
+    }
+    for (const int axis : {0, 1})
+      EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int64_t>(
+          TestFixture::extents_of(count, columns, axis), x, labels, {.axis = axis})));
+  }
+}
+
+// Of an entry that is finite, although its value is -inf.
+TYPED_TEST(CrossEntropy, SmoothedLossOfValuesThatOverflow) {
+  using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
+  for (const std::size_t columns : {20, 70001}) {
+    Rows<T> x = normal_sample<X>(2, columns).rows;
+    x.values[7] = static_cast<T>(Kokkos::Experimental::finite_min_v<X>);
+    const Labels labels{.of_row = {1, 2}, .smoothing = 1};
+    for (const int axis : {0, 1})
+      for (const double scale : {250.0, -250.0}) {
+        EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int64_t>(
+            TestFixture::extents_of(2, columns, axis), x, labels, {.axis = axis, .scale = scale})));
+      }
+  }
+}
+
 TYPED_TEST(CrossEntropy, LayoutsAndLabels) {
   using X = typename TypeParam::x_value;
   for (const std::size_t columns : {3, 130, 5001})
@@ -281,6 +318,23 @@ TYPED_TEST(CrossEntropy, NoColumnsAndNoRows) {
     EXPECT_TRUE(std::isnan(loss_on_host(r)));  // 0 is not the number of a column
     EXPECT_EQ(lse_on_host(r), -std::numeric_limits<T>::infinity());
   }
+}
+
+// x has no strides by which its axes could be sorted, so that they merge.
+TYPED_TEST(CrossEntropy, NoColumnsAndManyAxes) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  const Extents rows{2, 3, 2, 3, 2};
+  const Kokkos::View<X******, Left, Exec> x("x", 2, 3, 2, 3, 2, 0);
+  const Kokkos::View<int*****, Left, Exec> labels("labels", 2, 3, 2, 3, 2);
+  Field<T, Exec> loss(place<Left>(rows)), lse(place<Left>(rows));
+  const Exec exec;
+  cross_entropy(exec, x, labels, loss.template view<Left, 5>(), lse.template view<Left, 5>());
+  exec.fence();
+  for (const T value : loss.read()) EXPECT_TRUE(std::isnan(value));
+  for (const T value : lse.read()) EXPECT_EQ(value, -std::numeric_limits<T>::infinity());
+  EXPECT_TRUE(loss.gaps_are_unchanged() && lse.gaps_are_unchanged());
 }
 
 TYPED_TEST(CrossEntropy, Gradients) {

@@ -4,13 +4,12 @@
 // row of dx sums to 0, a constant that is added to a row of x changes nothing, and columns in
 // another order give dx in that order. No reference of a result is needed, only its bound.
 
-#include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 #include <random>
 #include <support/Backward.hpp>
 #include <support/Loss.hpp>
+#include <support/Permutation.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -35,22 +34,6 @@ template <class X, class T>
       return ::testing::AssertionFailure() << "number " << i << ": " << a[i] << " and " << b[i];
   }
   return ::testing::AssertionSuccess();
-}
-
-/// The columns of each row in another order.
-template <class T>
-std::vector<T> permuted(const std::vector<T>& rows, const std::vector<std::size_t>& order) {
-  std::vector<T> result;
-  for (std::size_t first = 0; first < rows.size(); first += order.size())
-    for (const std::size_t column : order) result.push_back(rows[first + column]);
-  return result;
-}
-
-std::vector<std::size_t> any_order(std::size_t columns) {
-  std::vector<std::size_t> order(columns);
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::shuffle(order.begin(), order.end(), std::minstd_rand(static_cast<unsigned>(columns)));
-  return order;
 }
 
 template <class C>

@@ -3,35 +3,12 @@
 // softmax_backward and log_softmax_backward with random shapes, layouts, values and options, all at
 // once, see Test_RandomCases.cpp.
 
+#include <random_cases/Outputs.hpp>
 #include <random_cases/Run.hpp>
-#include <random_cases/Values.hpp>
 #include <support/Backward.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
-
-/// Outputs of the function for random rows, or other numbers, of which some are masked or NaN.
-template <class X, class T>
-Rows<T> random_outputs(Random& random, BackwardFunction function, std::size_t count,
-                       std::size_t columns) {
-  const bool is_log = function == BackwardFunction::log_softmax_backward;
-  constexpr T inf = std::numeric_limits<T>::infinity();
-  const T masked = is_log ? -inf : T(0);
-  Rows<T> y = random_values<X, T>(random, count, columns);
-  if (random.one_in(5)) {  // infinite y aren't specified, and neither are logarithms above 0
-    for (T& value : y.values)
-      value = std::isinf(value) ? masked : is_log ? -std::fabs(value) : value;
-  } else {
-    const auto empty_rows = random.one_in(2) ? EmptyRows::nan : EmptyRows::zero;
-    const Expected expected = reference(y, 1.0, empty_rows);
-    const auto& outputs = is_log ? expected.log_softmax : expected.softmax;
-    std::transform(outputs.begin(), outputs.end(), y.values.begin(),
-                   [](long double value) { return static_cast<T>(value); });
-  }
-  replace_some(random, y, masked);
-  if (random.one_in(10)) replace_some(random, y, std::numeric_limits<T>::quiet_NaN());
-  return y;
-}
 
 /// One call with random arguments.
 template <class C>
@@ -49,6 +26,7 @@ class RandomBackwardCase {
         m_dx(random_placement(random, m_shape.extents)) {
     if (random.one_in(4) && !repeats_elements(m_y.placement())) m_written = &m_y;
     if (random.one_in(4) && !repeats_elements(m_dy.placement())) m_written = &m_dy;
+    m_shape.follow(m_y.placement());
     const std::size_t count = m_shape.count(), columns = m_shape.columns();
     m_shape.assign(m_y, random_outputs<X, T>(random, m_function, count, columns));
     m_shape.assign(m_dy, random_values<X, T>(random, count, columns));
@@ -64,8 +42,8 @@ class RandomBackwardCase {
     const bool served = is_served_unless_forced<Exec>(options.algorithm, [&] {
       KokkosSoftmax::Impl::with_operation(m_function, [&](auto function) {
         KokkosSoftmax::Impl::check_and_launch_backward<decltype(function)::value>(
-            Exec{}, array_of<const X>(m_y), array_of<const X>(m_dy), array_of<X>(*m_written),
-            options);
+            Exec{}, m_shape.template given<const X>(m_y), m_shape.template given<const X>(m_dy),
+            m_shape.template given<X>(*m_written), m_shape.call_options());
       });
     });
     const auto is_unchanged = [&](const Field<X, Exec>& array) {

@@ -41,10 +41,12 @@ class RandomCase {
         m_has_max(!is_logsumexp() && random.one_in(3)),
         m_lse(placement_beside(random, m_x.placement(), m_shape.axis())),
         m_max(placement_beside(random, m_x.placement(), m_shape.axis())),
-        m_operands(random, m_shape.extents, m_shape.axis()),
+        m_operands(random, m_shape),
         m_sign(m_y.placement()) {
     if (is_logsumexp() && random.one_in(4)) m_operands.add_weights(random, m_shape.extents);
     m_has_sign = m_operands.have_weights() && random.one_in(2);
+    if (m_operands.count_columns()) m_shape.count_columns();
+    m_shape.follow(m_x.placement());
     m_shape.assign(m_x, random_values<X, T>(random, m_shape.count(), m_shape.columns()));
     m_rows = m_shape.template rows_of<T>(m_x);
   }
@@ -85,26 +87,29 @@ class RandomCase {
 
   template <Function function>
   void call() {
-    const auto x = array_of<const X>(m_x);
-    auto y = array_of<Y>(m_y);
-    if constexpr (std::is_same_v<X, Y>)
-      if (m_in_place) y = array_of<Y>(m_x);
+    const auto x = m_shape.template given<const X>(m_x);
+    const auto y = given_y();
     KokkosSoftmax::Impl::ArraysBeside<const X, Y> beside;
-    if (m_has_lse) beside.lse = array_of<T>(m_lse);
-    if (m_has_max) beside.max = array_of<T>(m_max);
-    const auto inputs = m_operands.arrays();
-    const Options& options = m_shape.options;
+    if (m_has_lse) beside.lse = m_shape.template given_rows<T>(m_lse);
+    if (m_has_max) beside.max = m_shape.template given_rows<T>(m_max);
+    const auto inputs = m_operands.arrays(m_shape);
+    const Options options = m_shape.call_options();
     if constexpr (function == Function::logsumexp)
       if (m_operands.have_weights())
         return KokkosSoftmax::Impl::check_and_launch_weighted<function>(
             Exec{}, x, "y", y, options, inputs,
-            m_has_sign ? array_of<Y>(m_sign) : KokkosSoftmax::Impl::StridedArray<Y>{});
+            m_has_sign ? m_shape.template given_rows<Y>(m_sign) : StridedArray<Y>{});
     if (inputs.any())
       KokkosSoftmax::Impl::check_and_launch<function>(Exec{}, x, "y", y, options, beside, inputs);
     else
       KokkosSoftmax::Impl::check_and_launch<function>(Exec{}, x, "y", y, options, beside);
   }
 
+  StridedArray<Y> given_y() const {
+    if constexpr (std::is_same_v<X, Y>)
+      if (m_in_place) return m_shape.template given<Y>(m_x);
+    return is_logsumexp() ? m_shape.template given_rows<Y>(m_y) : m_shape.template given<Y>(m_y);
+  }
   bool y_is_unchanged() const { return m_in_place ? m_x.is_unchanged() : m_y.is_unchanged(); }
 
   void expect_results_right() const {

@@ -20,23 +20,25 @@ class RandomLossCase {
   using Exec = typename C::exec;
 
   explicit RandomLossCase(Random random)
-      : m_shape(random),
+      : m_shape(random, GivenAxes::Divided::all_but_reduced),
         m_x(random_input_placement(random, m_shape.extents)),
         m_loss(random_placement(random, m_shape.row_extents())),
         m_lse(random_placement(random, m_shape.row_extents())),
         m_has_lse(random.one_in(2)),
         m_labels(random, m_shape.row_extents(), m_shape.columns()) {
+    m_shape.follow(m_x.placement());
     m_shape.assign(m_x, random_values<X, T>(random, m_shape.count(), m_shape.columns()));
   }
 
   /// Makes the call, and checks all memory. Returns whether the algorithm serves the case.
   bool expect_right() {
     using KokkosSoftmax::Impl::LossOperation;
-    const auto lse = m_has_lse ? std::optional(array_of<T>(m_lse)) : std::nullopt;
+    const auto lse =
+        m_has_lse ? std::optional(m_shape.template given_rows<T>(m_lse)) : std::nullopt;
     const bool served = is_served_unless_forced<Exec>(m_shape.options.algorithm, [&] {
       KokkosSoftmax::Impl::check_and_launch_loss<LossOperation::cross_entropy>(
-          Exec{}, array_of<const X>(m_x), m_labels.arrays(), array_of<T>(m_loss), lse,
-          m_shape.options);
+          Exec{}, m_shape.template given<const X>(m_x), m_labels.arrays(m_shape),
+          m_shape.template given_rows<T>(m_loss), lse, m_shape.call_options());
     });
     EXPECT_TRUE(m_x.is_unchanged()) << "x was written";
     EXPECT_TRUE(m_labels.are_unchanged()) << "labels was written";
@@ -81,16 +83,19 @@ class RandomGradientCase {
   using Exec = typename C::exec;
 
   explicit RandomGradientCase(Random random)
-      : m_shape(shape_for_gradients(random)),
+      : m_of_loss(random.one_in(2)),
+        m_shape(shape_for_gradients(random, m_of_loss)),
         m_x(random_input_placement(random, m_shape.extents)),
         m_dx(random_placement(random, m_shape.extents)),
         m_in_place(!repeats_elements(m_x.placement()) && random.one_in(4)),
         m_lse(random_placement(random, m_shape.row_extents())),
         m_derivative(random_input_placement(random, m_shape.row_extents())) {
-    if (random.one_in(2))
+    if (m_of_loss)
       m_labels.emplace(random, m_shape.row_extents(), m_shape.columns());
     else
-      m_operands.emplace(random, m_shape.extents, m_shape.axis());
+      m_operands.emplace(random, m_shape);
+    if (m_operands && m_operands->count_columns()) m_shape.count_columns();
+    m_shape.follow(m_x.placement());
     m_shape.assign(m_x, random_values<X, T>(random, m_shape.count(), m_shape.columns()));
     m_derivative.assign(random_values<T, T>(random, m_shape.count(), 1).values);
     m_v = values_of(m_shape.template rows_of<T>(m_x), inputs(), m_shape.options.scale);
@@ -128,8 +133,9 @@ class RandomGradientCase {
 
  private:
   /// There is one algorithm, and a call that forces another one is refused.
-  static RandomShape shape_for_gradients(Random& random) {
-    RandomShape shape(random);
+  static RandomShape shape_for_gradients(Random& random, bool of_loss) {
+    using enum GivenAxes::Divided;
+    RandomShape shape(random, of_loss ? all_but_reduced : all);
     if (!random.one_in(50)) shape.options.algorithm = Algorithm::automatic;
     return shape;
   }
@@ -141,17 +147,17 @@ class RandomGradientCase {
 
   template <KokkosSoftmax::Impl::GradientOperation operation>
   void call() {
-    const auto labels = m_labels ? std::optional(m_labels->arrays()) : std::nullopt;
+    const auto labels = m_labels ? std::optional(m_labels->arrays(m_shape)) : std::nullopt;
     const auto operands =
-        m_operands ? m_operands->arrays() : KokkosSoftmax::Impl::InputArrays<const X, T>{};
-    const auto x = array_of<const X>(m_x);
+        m_operands ? m_operands->arrays(m_shape) : KokkosSoftmax::Impl::InputArrays<const X, T>{};
+    const auto x = m_shape.template given<const X>(m_x);
+    const Options options = m_shape.call_options();
+    const auto axes = KokkosSoftmax::Impl::checked_axes(operation, "x", x, options);
     KokkosSoftmax::Impl::check_and_launch_gradient<operation>(
-        Exec{}, x, array_of<const T>(m_lse), "derivative", array_of<const T>(m_derivative),
-        labels ? &*labels : nullptr,
-        KokkosSoftmax::Impl::broadcast_inputs(
-            operation, x, KokkosSoftmax::Impl::ReducedAxes(x, static_cast<int>(m_shape.axis())),
-            operands),
-        array_of<X>(dx()), m_shape.options);
+        Exec{}, x, m_shape.template given_rows<const T>(m_lse), "derivative",
+        m_shape.template given_rows<const T>(m_derivative), labels ? &*labels : nullptr,
+        KokkosSoftmax::Impl::broadcast_inputs(operation, x, axes, operands),
+        m_shape.template given<X>(dx()), options);
   }
 
   void expect_results_right() const {
@@ -162,6 +168,7 @@ class RandomGradientCase {
     EXPECT_TRUE(dx().gaps_are_unchanged()) << "something beside dx's elements was written";
   }
 
+  bool m_of_loss;  // whether it is one of cross_entropy_backward
   RandomShape m_shape;
   Field<X, Exec> m_x;
   Field<X, Exec> m_dx;

@@ -5,19 +5,10 @@
 #include <optional>
 #include <stdexcept>
 #include <support/Algorithms.hpp>
-#include <support/Instances.hpp>
+#include <support/Surroundings.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
-
-/// The surroundings of a row: the number of rows, its position among them, and the offsets of x and
-/// y from an aligned address in elements.
-struct Surroundings {
-  std::size_t count = 1;
-  std::size_t place = 0;
-  std::size_t x_offset = 0;
-  std::size_t y_offset = 0;
-};
 
 template <class C>
 class Reproducible : public ::testing::Test {
@@ -25,13 +16,6 @@ class Reproducible : public ::testing::Test {
   using T = typename C::value;
   using Exec = typename C::exec;
   using L = typename C::layout;
-
-  /// Returns rows of other values with `row` among them.
-  static Rows<T> surrounded(const Rows<T>& row, const Surroundings& s) {
-    Rows<T> rows = normal_rows<T>(s.count, row.columns);
-    std::copy(row.values.begin(), row.values.end(), rows.values.begin() + s.place * row.columns);
-    return rows;
-  }
 
   /// Returns the part of the result that belongs to `row` if the function is called in these
   /// surroundings.
@@ -76,16 +60,12 @@ class Reproducible : public ::testing::Test {
   }
 
   static void expect_same_bits(const Rows<T>& row, const Case& c) {
-    const Surroundings surroundings[] = {{1, 0, 0, 0},   {2, 0, 0, 0},     {2, 1, 0, 0},
-                                         {3, 1, 1, 0},   {5, 4, 2, 3},     {1, 0, 3, 1},
-                                         {127, 5, 0, 0}, {127, 126, 1, 2}, {300, 131, 0, 0}};
-    const Exec instances[] = {Exec{}, other_instances(Exec{})[0],
-                              instance_of_many_threads<Exec>()};  // used in turn
+    const auto instances = instances_in_turn<Exec>();
     std::optional<std::vector<T>> first;
     int call = 0;
-    for (const Surroundings& s : surroundings) {
-      if (s.count > 5 && s.count * row.columns > 100000) continue;
-      const Exec& exec = instances[call++ % std::size(instances)];
+    for (const Surroundings& s : all_surroundings) {
+      if (!s.are_for(row.columns)) continue;
+      const Exec& exec = instances[call++ % instances.size()];
       std::ostringstream where;
       where << row.columns << " columns, row " << s.place << " of " << s.count << ", offsets "
             << s.x_offset << " and " << s.y_offset << ", " << described(c);

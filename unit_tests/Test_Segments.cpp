@@ -162,6 +162,17 @@ TYPED_TEST(Segments, LengthsOnBorders) {
   }
 }
 
+// The first row fills the window of a vector, so that the next one begins at its last position. The
+// entries of the first row begin anywhere in a chunk.
+TYPED_TEST(Segments, RowsThatFillAWindow) {
+  for (const std::size_t window : {256, 512, 1024})
+    for (std::size_t length = window - 9; length <= window; ++length)
+      for (const std::size_t offset : {0, 1, 4})
+        for (const std::size_t next : {1, 3000})  // which a vector computes, or a team
+          EXPECT_TRUE(TestFixture::check(TestFixture::rows_of({length, next}), {.offset = offset}))
+              << length << " and " << next << ", offset " << offset;
+}
+
 TYPED_TEST(Segments, RandomLengths) {
   for (const unsigned seed : {1u, 2u, 3u}) {
     const auto ragged = TestFixture::rows_of(TestFixture::random_lengths(700, seed));

@@ -90,8 +90,11 @@ auto make_loss_problem(const StridedArray<const T>& x, const LabelArrays& labels
   add_row_strides(strides, of_lse, x.rank, axis, lse);
   StridedArray<T> nothing;  // there are no entries to write
   nothing.rank = x.rank - 1;
+  // An x without entries has no strides by which axes could be sorted, so that they merge.
+  if (x.extents[axis] == 0) nothing.strides = loss.strides;
   LossProblem<T> problem;
   static_cast<RowProblem<T, T>&>(problem) = make_row_problem(x, nothing, axis, {}, strides, merged);
+  for (OuterAxis& outer : problem.outer) outer.y_stride = 0;
   problem.labels = labels_of(labels);
   problem.loss.data = loss.data;
   problem.row_lse.data = lse.data;

@@ -98,7 +98,18 @@ class HostLossRows {
     T lse;
     load(r, 1, m_spans.begin(s), m_spans.size(s));
     return {kernels().reduce(job(1, &lse), 0, 0, m_spans.size(s)),
-            smooths() ? sum_of(m_values, m_spans.size(s)) : 0};
+            smooths() ? sum_of_entries(m_spans.size(s)) : 0};
+  }
+
+  /// The sum of the entries in the buffer. Entries whose values exceed the numbers of T are
+  /// infinite, because those values are.
+  double sum_of_entries(std::int64_t count) const {
+    constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
+    for (std::int64_t c = 0; c < count; ++c) {
+      const T value = m_arguments.scale * m_values[c];
+      if (value == infinity || value == -infinity) m_values[c] *= infinity;
+    }
+    return sum_of(m_values, count);
   }
 
   /// The logarithm of a probability is an affine function of the entry. So the mean of the

@@ -8,12 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <random_cases/GivenAxes.hpp>
 #include <random_cases/Random.hpp>
 #include <support/Algorithms.hpp>
 
 namespace KokkosSoftmax::Test {
-
-using KokkosSoftmax::Impl::StridedArray;
 
 inline std::size_t random_columns(Random& random) {
   if (random.one_in(100)) return random.up_to(100000);
@@ -36,7 +35,7 @@ inline std::size_t random_columns(Random& random) {
   }
 }
 
-/// Extents of rank 1 to 4 with few thousand elements, except that a row may have more.
+/// Extents of rank 1 to 5 with few thousand elements, except that a row may have more.
 inline Extents random_extents(Random& random, std::size_t axis, std::size_t rank) {
   Extents extents(rank, 1);
   extents[axis] = random_columns(random);
@@ -55,8 +54,7 @@ inline Extents random_extents(Random& random, std::size_t axis, std::size_t rank
 inline Placement random_placement(Random& random, const Extents& extents) {
   std::vector<std::size_t> order(extents.size());  // the slowest axis first
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (random.one_in(3))
-    for (std::size_t d = order.size(); d > 1; --d) std::swap(order[d - 1], order[random.below(d)]);
+  if (random.one_in(3)) shuffle(random, order);
   Placement placement{extents, Extents(extents.size()), random.one_in(2) ? 0 : random.below(17)};
   std::size_t stride = random.one_in(6) ? random.up_to(4) : 1;
   for (auto d = order.rbegin(); d != order.rend(); ++d) {
@@ -120,25 +118,57 @@ inline void describe(std::ostream& out, const char* name, const Placement& place
   for (const std::size_t stride : placement.strides) out << ' ' << stride;
 }
 
-inline Options random_options(Random& random, std::size_t axis, std::size_t rank) {
-  const int signed_axis = static_cast<int>(axis);
-  return {.axis = random.one_in(2) ? signed_axis : signed_axis - static_cast<int>(rank),
+inline Options random_options(Random& random, std::size_t axis) {
+  return {.axis = static_cast<int>(axis),
           .scale = random.element_of(std::array{1.0, 1.0, 1.0, 0.5, -0.75, 0.0, 3.0, 1e-3, 250.0}),
           .empty_rows = random.one_in(2) ? EmptyRows::nan : EmptyRows::zero,
           .algorithm = random.one_in(2) ? Algorithm::automatic : random.element_of(all_algorithms),
           .reproducible = random.one_in(4)};
 }
 
-/// The extents and the options of a call.
+/// The extents and the options of a case, with one axis that is reduced, and the axes with which
+/// the call gets its arrays.
 struct RandomShape {
+  using Divided = GivenAxes::Divided;
+
   Extents extents;
   Options options;
 
-  explicit RandomShape(Random& random) {
-    const std::size_t rank = random.element_of(std::array{1, 2, 2, 2, 2, 3, 3, 3, 4, 4});
-    const std::size_t axis = random.one_in(2) ? rank - 1 : random.below(rank);
-    extents = random_extents(random, axis, rank);
-    options = random_options(random, axis, rank);
+  /// `divided`: which axes may be given as several ones.
+  explicit RandomShape(Random& random, Divided divided = Divided::all)
+      : RandomShape(random, random.element_of(std::array{1, 2, 2, 2, 2, 3, 3, 3, 4, 4, 5}),
+                    divided) {}
+
+  /// The options of the call.
+  Options call_options() const { return m_axes.options(options); }
+
+  /// A tensor as the call gets it, or an operand that is broadcast to x.
+  template <class Value>
+  StridedArray<Value> given(const StridedArray<Value>& array) const {
+    return m_axes.divided(array, extents.size());
+  }
+  template <class Value, class T, class Exec>
+  StridedArray<Value> given(const Field<T, Exec>& field) const {
+    return given(array_of<Value>(field));
+  }
+  /// An array without the axis.
+  template <class Value>
+  StridedArray<Value> given_rows(const StridedArray<Value>& array) const {
+    return m_axes.divided_rows(array, extents.size());
+  }
+  template <class Value, class T, class Exec>
+  StridedArray<Value> given_rows(const Field<T, Exec>& field) const {
+    return given_rows(array_of<Value>(field));
+  }
+  const GivenAxes& axes() const { return m_axes; }
+
+  /// Orders the axes that the call gets so that columns can be counted.
+  void count_columns() { m_axes.put_in_order(axis()); }
+  /// Orders them so that all arrays can have the order of the first one. Its strides say the order,
+  /// unless they are 0.
+  void follow(const Placement& first) {
+    for (std::size_t d = 0; d < extents.size(); ++d)
+      if (first.strides[d] == 0) m_axes.put_in_order(d);
   }
 
   std::size_t axis() const { return axis_index(extents, options.axis); }
@@ -158,16 +188,26 @@ struct RandomShape {
   void assign(Tensor& tensor, const Rows<T>& rows) const {
     tensor.assign(rows_to_tensor(rows.values, extents, options.axis));
   }
-};
 
-inline std::ostream& operator<<(std::ostream& out, const RandomShape& shape) {
-  out << "extents (";
-  for (std::size_t d = 0; d < shape.extents.size(); ++d)
-    out << (d == 0 ? "" : ", ") << shape.extents[d];
-  return out << "), axis " << shape.options.axis << ", scale " << shape.options.scale << ", "
-             << to_string(shape.options.algorithm)
-             << (shape.options.reproducible ? ", reproducible" : "");
-}
+  friend std::ostream& operator<<(std::ostream& out, const RandomShape& shape) {
+    out << "extents (";
+    for (std::size_t d = 0; d < shape.extents.size(); ++d)
+      out << (d == 0 ? "" : ", ") << shape.extents[d];
+    return out << "), axis " << shape.options.axis << shape.m_axes << ", scale "
+               << shape.options.scale << ", " << to_string(shape.options.algorithm)
+               << (shape.options.reproducible ? ", reproducible" : "");
+  }
+
+ private:
+  RandomShape(Random& random, std::size_t rank, Divided divided)
+      : RandomShape(random, rank, random.one_in(2) ? rank - 1 : random.below(rank), divided) {}
+  RandomShape(Random& random, std::size_t rank, std::size_t axis, Divided divided)
+      : extents(random_extents(random, axis, rank)),
+        options(random_options(random, axis)),
+        m_axes(random, extents, axis, random.one_in(2) ? divided : Divided::none) {}
+
+  GivenAxes m_axes;
+};
 
 }  // namespace KokkosSoftmax::Test
 

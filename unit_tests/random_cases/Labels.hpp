@@ -52,12 +52,12 @@ class RandomLabels {
     return m_of_32_bits ? m_of_32_bits->is_unchanged() : m_of_64_bits->is_unchanged();
   }
 
-  KokkosSoftmax::Impl::LabelArrays arrays() const {
+  KokkosSoftmax::Impl::LabelArrays arrays(const RandomShape& shape) const {
     KokkosSoftmax::Impl::LabelArrays arrays;
     if (m_of_32_bits)
-      arrays.index = m_of_32_bits->array();
+      arrays.index = shape.given_rows(m_of_32_bits->array());
     else
-      arrays.index = m_of_64_bits->array();
+      arrays.index = shape.given_rows(m_of_64_bits->array());
     arrays.ignored = m_ignored;
     arrays.smoothing = m_smoothing;
     return arrays;

@@ -80,19 +80,21 @@ struct RandomOperands {
   Optional<unsigned char> mask;
   Optional<std::int32_t> lengths;
   Optional<std::int64_t> long_lengths;
-  std::optional<Causal> causal;
+  std::optional<Causal> causal;  // along an axis of the case
   Optional<T> row_bias;
   Optional<X> weights;
   Optional<T> wide_weights;
   bool scale_biases;
 
-  RandomOperands(Random& random, const Extents& extents, std::size_t axis) {
+  RandomOperands(Random& random, const RandomShape& shape) {
+    const Extents& extents = shape.extents;
+    const std::size_t axis = shape.axis();
     const auto place = [&](const Extents& to) { return random_operand_placement(random, to); };
     const auto number = [&] { return 2 * random.normal(); };
     if (random.one_in(4)) bias.emplace(place(extents), [&] { return static_cast<X>(number()); });
     if (!std::is_same_v<X, T> && !bias && random.one_in(4))
       wide_bias.emplace(place(extents), [&] { return static_cast<T>(number()); });
-    const std::size_t density = random.element_of(std::array{2, 3, 10, 1000});
+    const std::size_t density = random.element_of(std::array<std::size_t, 4>{2, 3, 10, 1000});
     if (random.one_in(4))
       mask.emplace(place(extents), [&]() -> unsigned char {
         return random.one_in(density) ? 0 : static_cast<unsigned char>(random.up_to(255));
@@ -105,7 +107,7 @@ struct RandomOperands {
       lengths.emplace(place(rows), length);
     else if (random.one_in(6))
       long_lengths.emplace(place(rows), length);
-    if (extents.size() > 1 && random.one_in(6)) add_causal(random, extents, axis);
+    if (extents.size() > 1 && random.one_in(6)) add_causal(random, shape);
     if (random.one_in(6)) row_bias.emplace(place(rows), number);
     scale_biases = random.one_in(4);
   }
@@ -120,6 +122,8 @@ struct RandomOperands {
       wide_weights.emplace(placement, [&] { return static_cast<T>(weight()); });
   }
   bool have_weights() const { return weights || wide_weights; }
+  /// Whether the numbers of columns have a meaning.
+  bool count_columns() const { return lengths || long_lengths || causal; }
 
   /// The weights as rows.
   std::vector<T> weights_as_rows(const Extents& extents, int axis) const {
@@ -168,30 +172,41 @@ struct RandomOperands {
     return out;
   }
 
-  auto arrays() const {
+  /// The arrays as the call gets them.
+  auto arrays(const RandomShape& shape) const {
     KokkosSoftmax::Impl::InputArrays<const X, T> arrays;
-    if (bias) arrays.bias = bias->array();
-    if (wide_bias) arrays.wide_bias = wide_bias->array();
-    if (mask) arrays.mask = mask->array();
-    if (lengths) arrays.lengths = lengths->array();
-    if (long_lengths) arrays.long_lengths = long_lengths->array();
-    arrays.causal = causal;
-    if (row_bias) arrays.row_bias = row_bias->array();
-    if (weights) arrays.weights = weights->array();
-    if (wide_weights) arrays.wide_weights = wide_weights->array();
+    if (bias) arrays.bias = shape.given(bias->array());
+    if (wide_bias) arrays.wide_bias = shape.given(wide_bias->array());
+    if (mask) arrays.mask = shape.given(mask->array());
+    if (lengths) arrays.lengths = shape.given_rows(lengths->array());
+    if (long_lengths) arrays.long_lengths = shape.given_rows(long_lengths->array());
+    if (causal) arrays.causal = given_causal(shape.axes());
+    if (row_bias) arrays.row_bias = shape.given_rows(row_bias->array());
+    if (weights) arrays.weights = shape.given(weights->array());
+    if (wide_weights) arrays.wide_weights = shape.given(wide_weights->array());
     arrays.scale_biases = scale_biases;
     return arrays;
   }
 
  private:
-  void add_causal(Random& random, const Extents& extents, std::size_t axis) {
-    const auto columns = static_cast<std::int64_t>(extents[axis]);
-    causal = Causal{.offset = static_cast<std::int64_t>(random.below(2 * extents[axis] + 3)) -
-                              columns - 1};
-    const std::size_t other = random.below(extents.size());
-    if (other == axis) return;  // the default
-    causal->axis = static_cast<int>(other);
-    if (random.one_in(2)) *causal->axis -= static_cast<int>(extents.size());
+  /// Rows are counted along one axis of the call, and so along an axis of the case without parts.
+  void add_causal(Random& random, const RandomShape& shape) {
+    const auto columns = static_cast<std::int64_t>(shape.columns());
+    const auto offset = static_cast<std::int64_t>(random.below(2 * shape.columns() + 3));
+    const std::size_t counted = random.below(shape.extents.size());
+    m_causal_axis = random.element_of(std::array<CausalAxis, 3>{
+        CausalAxis::by_default, CausalAxis::from_first, CausalAxis::from_last});
+    if (counted == shape.axis() || shape.axes().is_divided(counted)) return;
+    causal = Causal{.offset = offset - columns - 1, .axis = static_cast<int>(counted)};
+  }
+
+  Causal given_causal(const GivenAxes& axes) const {
+    Causal given = *causal;
+    given.axis = axes.place_of(static_cast<std::size_t>(*causal->axis));
+    if (m_causal_axis == CausalAxis::from_last) *given.axis -= axes.rank();
+    if (m_causal_axis == CausalAxis::by_default && *given.axis == axes.last_of_rows())
+      given.axis.reset();
+    return given;
   }
 
   /// For each row, the number of columns that lengths and the causal limit leave.
@@ -202,8 +217,7 @@ struct RandomOperands {
     if (long_lengths) limits = long_lengths->template broadcast<std::int64_t>(rows);
     if (!causal) return limits;
     const std::size_t a = axis_index(extents, axis);
-    std::size_t counted = a == extents.size() - 1 ? extents.size() - 2 : extents.size() - 1;
-    if (causal->axis) counted = axis_index(extents, *causal->axis);
+    const auto counted = static_cast<std::size_t>(*causal->axis);
     Placement index{rows, Extents(rows.size(), 0)};  // whose addresses are the index of each row
     index.strides[counted > a ? counted - 1 : counted] = 1;
     const std::vector<std::size_t> indices = index.addresses();
@@ -212,6 +226,9 @@ struct RandomOperands {
           std::min(limits[row], static_cast<std::int64_t>(indices[row]) + causal->offset + 1);
     return limits;
   }
+
+  enum class CausalAxis { by_default, from_first, from_last };
+  CausalAxis m_causal_axis = CausalAxis::by_default;  // how it is given
 };
 
 }  // namespace KokkosSoftmax::Test

@@ -34,6 +34,7 @@ class BackwardRow {
     if (is_masked) return m_entries.push_back({true, 0, 0});
     const long double product = m_is_log ? dy : y * dy;
     const long double t = factor * product;
+    m_lost += denormal * ((m_is_log ? 0 : std::fabs(factor)) + 1) / 2;
     m_entries.push_back({false, m_is_log ? std::exp(y) : y, t});
     m_sum += t;
     m_magnitude += std::fabs(t);
@@ -50,10 +51,14 @@ class BackwardRow {
       expected.add(dx, std::isfinite(dx) ? bound(entry) : 0);
   }
 
+  /// A product is rounded by a part of itself, or, if it is denormal, by at most half the smallest
+  /// denormal number. So the sum has an absolute error m_lost besides the relative one, and p,
+  /// which is above 1 if y is no softmax, multiplies both.
   long double bound(const Entry& entry) const {
-    const long double of_sum = entry.p == 0 ? 0 : std::fabs(entry.p) * 16 * m_magnitude;
+    const long double p = std::fabs(entry.p);
+    const long double of_sum = p == 0 ? 0 : p * 16 * m_magnitude;
     const long double of_small_p = m_is_log ? m_magnitude : 0;  // exp(y) may be rounded to 0
-    return std::numeric_limits<T>::epsilon() * (4 * std::fabs(entry.t) + of_sum) +
+    return std::numeric_limits<T>::epsilon() * (4 * std::fabs(entry.t) + of_sum) + p * m_lost +
            std::numeric_limits<T>::min() * (1 + of_small_p);
   }
   bool may_overflow() const { return m_finite_magnitude > std::numeric_limits<T>::max() / 4; }
@@ -62,10 +67,13 @@ class BackwardRow {
     return m_is_log && p < 2 * std::numeric_limits<T>::min() && !std::isfinite(m_sum);
   }
 
+  static constexpr long double denormal = std::numeric_limits<T>::denorm_min();
+
   bool m_is_log;
   std::vector<Entry> m_entries;
   long double m_sum = 0;
-  long double m_magnitude = 0;         // of the terms of the sum
+  long double m_magnitude = 0;  // of the terms of the sum
+  long double m_lost = 0;       // of the sum, by products that are rounded to denormal numbers
   long double m_finite_magnitude = 0;  // of products, except those of infinite dy
 };
 

@@ -61,10 +61,16 @@ class LossRow {
   }
 
  private:
+  /// A relative error of the sum of exponentials is an absolute error of its logarithm. The sum is
+  /// at least 1, and kernels add a term to it in up to 24 additions that aren't compensated: 16 of
+  /// one lane, and then those of partial sums and lanes. Each of them is rounded by at most half an
+  /// epsilon of the sum, so by some 1.4 epsilon together if the roundings are independent. 8
+  /// epsilon are more than five times as much; log_softmax of float has the same bound. The terms
+  /// of the logarithm are for the errors of exponentials.
   long double bound(long double below) const {
     const long double of_mean = m_smoothing == 0 ? 0 : m_smoothing * 4 * m_magnitude / m_columns;
     return std::numeric_limits<T>::epsilon() *
-           (2 * std::fabs(below) + 4 * m_log_sum.log_sum + 2 + of_mean);
+           (2 * std::fabs(below) + 4 * m_log_sum.log_sum + 8 + of_mean);
   }
 
   LogSum m_log_sum;

@@ -62,11 +62,13 @@ class VectorRows {
   }
 
   /// Ends a batch of rows: all that are left, except the last one if they don't fit. (All others
-  /// have fewer entries than a window has positions.) There are only so many records of rows.
+  /// have fewer entries than a window has positions, and so at most as many as there are slots, see
+  /// slots_of().) There are only so many records of rows.
   KOKKOS_FORCEINLINE_FUNCTION void set_end(RowsOfVector& batch, const RowsOfVector& rows) const {
     batch.end_row = rows.end_row;
     batch.end_entry = rows.end_entry;
-    if (range_of(batch).end_slot() > Batch::capacity) --batch.end_row;
+    const bool is_one_row = batch.end_row == batch.first_row + 1;
+    if (!is_one_row && range_of(batch).end_slot() > Batch::capacity) --batch.end_row;
     const std::int64_t most = batch.first_row + Shape::most_rows_of_vector;
     if (batch.end_row > most) batch.end_row = most;
     if (batch.end_row == rows.end_row) return;
@@ -79,7 +81,7 @@ class VectorRows {
   KOKKOS_FORCEINLINE_FUNCTION void compute_batch(const RowsOfVector& rows) const {
     const auto& problem = m_arguments.problem;
     Layout& s = scratch();
-    const StagedRange range = range_of(rows);
+    const StagedRange range = slots_of(rows);
     const FlatPlaces places = Batch::places(range.end_slot());
     stage_in<lanes>(problem.x, range, s.entries[0], places, m_lane,
                     [&](T x) { return Op::stage(m_arguments, x); });
@@ -102,6 +104,14 @@ class VectorRows {
 
   KOKKOS_FORCEINLINE_FUNCTION StagedRange range_of(const RowsOfVector& rows) const {
     return StagedRange::of(m_arguments.problem.x, rows.first_entry, rows.end_entry);
+  }
+
+  /// The slots of a batch. A row that fills its window may have too few slots behind those that its
+  /// first chunk has before it. Then the first slot is that of its first entry.
+  KOKKOS_FORCEINLINE_FUNCTION StagedRange slots_of(const RowsOfVector& rows) const {
+    StagedRange range = range_of(rows);
+    if (range.end_slot() > Batch::capacity) range.base = range.begin;
+    return range;
   }
 
   const Arguments& m_arguments;
