@@ -19,9 +19,9 @@ namespace {
 template <class Y>
 class SectorPanel : public ::testing::Test {
  protected:
-  using Problem = Impl::RowProblem<Y, Y>;
-  using Panel = Impl::SectorPanel<Y>;
-  using Panels = Impl::SectorPanels<Y>;
+  using Problem = KokkosSoftmax::Impl::RowProblem<Y, Y>;
+  using Panel = KokkosSoftmax::Impl::SectorPanel<Y>;
+  using Panels = KokkosSoftmax::Impl::SectorPanels<Y>;
   static constexpr int columns = 11;
   static constexpr int rows_of_team = 3 * Panels::sector;
 
