@@ -245,25 +245,51 @@ class ColumnTeam {
   std::int64_t m_row;
 };
 
+/// The members of a kernel: the arguments, and how the rows are divided among teams. (A member of
+/// an empty class would have another place in the code for the device than in that for the host, if
+/// it had [[no_unique_address]].)
+template <class Arguments, class Panels>
+struct ColumnMembers {
+  Arguments arguments;
+
+  ColumnMembers(const Arguments& arguments_, int rows)
+      : arguments(arguments_), m_panels(arguments.problem, rows) {}
+  KOKKOS_FORCEINLINE_FUNCTION const Panels& panels() const { return m_panels; }
+
+ private:
+  Panels m_panels;
+};
+template <class Arguments>
+struct ColumnMembers<Arguments, RowsInOrder> {
+  Arguments arguments;
+
+  ColumnMembers(const Arguments& arguments_, int /*rows*/) : arguments(arguments_) {}
+  KOKKOS_FORCEINLINE_FUNCTION RowsInOrder panels() const { return {}; }
+};
+
+template <class Exec, class Op, class Source, class Shape>
+using HeldColumnTeam = ColumnTeam<Exec, HeldState<Op>, Source, Shape>;
+
 /// Rows that fit the registers of a team's threads: one read, one write.
 template <class Exec, class Op, class Source, class Shape>
-struct ColumnHeldKernel {
+struct ColumnHeldKernel
+    : ColumnMembers<ArgumentsOf<Source>, typename HeldColumnTeam<Exec, Op, Source, Shape>::Panels> {
   using V = typename Source::Types;
-  using Team = ColumnTeam<Exec, HeldState<Op>, Source, Shape>;
+  using Team = HeldColumnTeam<Exec, Op, Source, Shape>;
+  using Members = ColumnMembers<ArgumentsOf<Source>, typename Team::Panels>;
   using Tiles = typename Team::Tiles;
   using State = typename Team::State;
   static_assert(Op::writes_entries, "columns that are read once needn't be held");
   static constexpr int rows_per_team = Team::rows;
   static constexpr std::int64_t max_columns = Tiles::chunks;
 
-  ArgumentsOf<Source> arguments;
-  [[no_unique_address]] typename Team::Panels panels;
+  using Members::arguments;
 
   explicit ColumnHeldKernel(const ArgumentsOf<Source>& arguments_)
-      : arguments(arguments_), panels(arguments.problem, Team::rows) {}
+      : Members(arguments_, Team::rows) {}
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
-    const Team team(member, arguments, panels);
+    const Team team(member, arguments, Members::panels());
     const auto rows = team.lane_rows();
     auto tiles = team.tiles();
     if constexpr (Team::in_sectors)
@@ -282,7 +308,7 @@ struct ColumnHeldKernel {
   static std::size_t scratch_bytes(std::int64_t /*columns*/) { return Team::scratch_bytes(); }
 
   /// The number of teams of a call, if their rows overlap.
-  std::int64_t teams() const requires Team::in_sectors { return panels.teams(); }
+  std::int64_t teams() const requires Team::in_sectors { return Members::panels().teams(); }
 
  private:
   /// As store_output(), for the rows of a lane. Results of many entries are computed between the
