@@ -125,7 +125,7 @@ class RandomSegments {
 
 /// What entries of inputs hold that belong to no row.
 template <class T>
-inline constexpr T entry_of_no_row = T(10000);
+inline constexpr T entry_of_no_row = T(8192);  // in all types
 
 /// Rows as an array holds them: rounded to X.
 template <class X, class T>
