@@ -89,11 +89,12 @@ struct ColumnShapes : ShapeUnits<V> {
   template <int warps, int items, int rows, int panels, int teams>
   using Overlapping = Shape<warps, 32, items, 1, AccessMode::whole_sectors, teams, rows, panels>;
   using FloatsOffSectors = ShapeList<
-      Overlapping<1, 2, 4, 4, 8>, Overlapping<1, 4, 4, 4, 7>, Overlapping<1, 8, 2, 4, 7>,
-      Overlapping<1, 12, 2, 4, 7>, Overlapping<1, 16, 2, 4, 5>, Overlapping<2, 12, 2, 2, 7>,
-      Overlapping<2, 16, 2, 4, 3>, Overlapping<2, 20, 2, 2, 5>, Overlapping<4, 16, 2, 2, 4>,
-      Overlapping<4, 20, 2, 2, 3>, Overlapping<8, 16, 2, 2, 2>, Overlapping<8, 20, 2, 1, 3>,
-      Overlapping<8, 32, 2, 1, 2>, Overlapping<16, 24, 2, 1, 1>, Overlapping<16, 32, 2, 1, 1>>;
+      Overlapping<1, 2, 4, 4, 8>, Overlapping<1, 4, 4, 4, 7>, Overlapping<1, 6, 2, 4, 8>,
+      Overlapping<1, 8, 2, 4, 7>, Overlapping<1, 12, 2, 4, 7>, Overlapping<1, 16, 2, 4, 5>,
+      Overlapping<2, 12, 2, 2, 7>, Overlapping<2, 16, 2, 4, 3>, Overlapping<2, 20, 2, 2, 5>,
+      Overlapping<4, 16, 2, 2, 4>, Overlapping<4, 20, 2, 2, 3>, Overlapping<8, 16, 2, 2, 2>,
+      Overlapping<8, 20, 2, 1, 3>, Overlapping<8, 32, 2, 1, 2>, Overlapping<16, 24, 2, 1, 1>,
+      Overlapping<16, 32, 2, 1, 1>>;
   using HalfsOffSectors = ShapeList<Overlapping<1, 12, 2, 4, 6>, Overlapping<1, 16, 2, 4, 5>,
                                     Overlapping<1, 24, 2, 4, 4>, Overlapping<1, 32, 2, 4, 4>,
                                     Overlapping<2, 24, 2, 4, 2>, Overlapping<2, 32, 2, 2, 4>,
@@ -101,12 +102,11 @@ struct ColumnShapes : ShapeUnits<V> {
   using WidenedOffSectors = ShapeList<Overlapping<1, 12, 2, 4, 7>, Overlapping<2, 12, 2, 2, 7>,
                                       Overlapping<2, 16, 2, 4, 3>, Overlapping<4, 16, 2, 2, 4>,
                                       Overlapping<8, 16, 2, 2, 2>, Overlapping<8, 32, 2, 1, 2>>;
-  using DoublesOffSectors =
-      ShapeList<Overlapping<1, 4, 2, 4, 8>, Overlapping<1, 8, 2, 4, 5>, Overlapping<1, 12, 2, 4, 4>,
-                Overlapping<2, 8, 2, 2, 4>, Overlapping<2, 12, 1, 2, 6>,
-                Overlapping<2, 16, 2, 2, 3>, Overlapping<4, 12, 2, 1, 5>,
-                Overlapping<4, 20, 2, 1, 3>, Overlapping<8, 16, 2, 1, 2>,
-                Overlapping<8, 24, 2, 1, 1>, Overlapping<8, 32, 1, 1, 2>>;
+  using DoublesOffSectors = ShapeList<
+      Overlapping<1, 4, 2, 4, 8>, Overlapping<1, 8, 2, 4, 5>, Overlapping<1, 12, 2, 4, 4>,
+      Overlapping<2, 8, 2, 2, 4>, Overlapping<2, 12, 1, 2, 6>, Overlapping<2, 16, 2, 2, 3>,
+      Overlapping<4, 12, 2, 1, 5>, Overlapping<4, 20, 2, 1, 3>, Overlapping<8, 16, 2, 1, 2>,
+      Overlapping<8, 20, 2, 1, 2>, Overlapping<8, 24, 1, 1, 3>, Overlapping<16, 16, 1, 1, 2>>;
   using ManyColumnsOffSectors = std::conditional_t<
       sizeof(T) == 8, DoublesOffSectors,
       std::conditional_t<
