@@ -4,6 +4,7 @@
 // rows are moved in one load.
 
 #include <launch/LaunchContext.hpp>
+#include <support/BesideY.hpp>
 #include <support/Choices.hpp>
 
 namespace KokkosSoftmax::Test {
@@ -133,6 +134,35 @@ TYPED_TEST(Columns, Scaled) {
       const auto& rows = normal_sample<typename TypeParam::x_value>(16, columns).rows;
       TestFixture::expect_right({rows, reference(rows, scale)}, 8, {.options = {.scale = scale}});
     }
+}
+
+// The log-sum-exp and the maximum of each row, where the rows of teams overlap, too.
+TYPED_TEST(Columns, NumbersBesideY) {
+  using V = typename TypeParam::values;
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  constexpr auto softmax = Operation::softmax;
+  constexpr std::size_t columns = 7, neighbours = 601, count = 2 * neighbours;
+  const auto& sample = normal_sample<typename TypeParam::x_value>(count, columns);
+  const Case c{.extents = {2, columns, neighbours}, .options = {.axis = 1}};
+  const auto schedules = KokkosSoftmax::Impl::compiled_schedules<softmax, Exec, V>();
+  for (std::size_t s = 0; s < schedules.size(); ++s) {
+    if (schedules[s].algorithm != Algorithm::column) continue;
+    SCOPED_TRACE(::testing::PrintToString(schedules[s]));
+    const auto beside = place<Kokkos::LayoutRight>({count});
+    Field<T, Exec> lse(beside), max(beside);
+    const auto result = check_choice<softmax, V, 3>(
+        Exec{}, c, {static_cast<int>(s), nullptr}, sample.rows, sample.expected, false,
+        [&](auto& problem) {
+          problem.lse = lse.template view<Kokkos::LayoutRight, 1>().data();
+          problem.max = max.template view<Kokkos::LayoutRight, 1>().data();
+          problem.lse_stride = problem.max_stride = 1;
+        });
+    if (!result) continue;
+    EXPECT_TRUE(*result);
+    EXPECT_TRUE(is_lse_beside<typename TypeParam::x_value>(sample.rows, sample.expected, lse));
+    EXPECT_TRUE(is_max_beside(sample.rows, 1.0, max));
+  }
 }
 
 /// Tests which problems the schedules with chunks across rows serve.

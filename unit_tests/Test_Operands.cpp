@@ -12,6 +12,7 @@
 #include <limits>
 #include <random>
 #include <support/Algorithms.hpp>
+#include <support/BesideY.hpp>
 #include <support/Inputs.hpp>
 #include <support/Recorder.hpp>
 #include <support/Throws.hpp>
@@ -77,9 +78,9 @@ class BesideY : public ::testing::Test {
       exec.fence();
       EXPECT_TRUE(same_bits(y.read(), y_alone.read())) << ::testing::PrintToString(c);
       EXPECT_TRUE(y.gaps_are_unchanged() && x.is_unchanged()) << ::testing::PrintToString(c);
-      EXPECT_TRUE(asked.lse ? is_lse(rows, expected, lse) : is_not_written(lse))
+      EXPECT_TRUE(asked.lse ? is_lse_beside<X>(rows, expected, lse) : is_not_written(lse))
           << ::testing::PrintToString(c);
-      EXPECT_TRUE(asked.max ? is_max(rows, c.options.scale, max) : is_not_written(max))
+      EXPECT_TRUE(asked.max ? is_max_beside(rows, c.options.scale, max) : is_not_written(max))
           << ::testing::PrintToString(c);
     }
   }
@@ -96,26 +97,6 @@ class BesideY : public ::testing::Test {
   static ::testing::AssertionResult is_not_written(const Beside& beside) {
     return both(::testing::AssertionSuccess(), beside.is_unchanged(),
                 "written without being asked");
-  }
-
-  template <class Max>
-  static ::testing::AssertionResult is_max(const Rows<T>& rows, double scale, const Max& max) {
-    const std::vector<T> expected = true_max(rows, scale), got = max.read();
-    for (std::size_t row = 0; row < rows.count; ++row)
-      if (got[row] != expected[row] && !(std::isnan(got[row]) && std::isnan(expected[row])))
-        return ::testing::AssertionFailure()
-               << "max of row " << row << " is " << got[row] << " and not " << expected[row];
-    return both(::testing::AssertionSuccess(), max.gaps_are_unchanged(),
-                "something beside max's elements was written");
-  }
-
-  template <class Lse>
-  static ::testing::AssertionResult is_lse(const Rows<T>& rows, const Expected& expected,
-                                           const Lse& lse) {
-    // the terms of softmax for results of half types are rounded to 1e-5
-    const long double at_least = sizeof(X) == 2 ? tolerance_before_rounding : 0;
-    return both(is_accurate(Function::logsumexp, rows, beside_y(expected), lse.read(), at_least),
-                lse.gaps_are_unchanged(), "something beside lse's elements was written");
   }
 };
 TYPED_TEST_SUITE(BesideY, AllValueConfigs, ConfigName);
@@ -282,8 +263,9 @@ TYPED_TEST(BesideY, InPlace) {
                                  .max = max.template view<Right, 1>()});
               Exec{}.fence();
               EXPECT_TRUE(check_output(c, sample.rows, sample.expected, x));
-              EXPECT_TRUE(this->is_lse(sample.rows, sample.expected, lse));
-              EXPECT_TRUE(this->is_max(sample.rows, 1, max));
+              EXPECT_TRUE(
+                  is_lse_beside<typename TypeParam::x_value>(sample.rows, sample.expected, lse));
+              EXPECT_TRUE(is_max_beside(sample.rows, 1, max));
             });
     }
   }
@@ -322,8 +304,9 @@ TYPED_TEST(BesideY, Plan) {
     Kokkos::deep_copy(exec, lse_result.template view<Right, 1>(), lse);
     Kokkos::deep_copy(exec, max_result.template view<Right, 1>(), max);
     exec.fence();
-    EXPECT_TRUE(this->is_lse(sample.rows, sample.expected, lse_result));
-    EXPECT_TRUE(this->is_max(sample.rows, 1, max_result));
+    EXPECT_TRUE(
+        is_lse_beside<typename TypeParam::x_value>(sample.rows, sample.expected, lse_result));
+    EXPECT_TRUE(is_max_beside(sample.rows, 1, max_result));
     Kokkos::deep_copy(exec, lse, T(0));
     Kokkos::deep_copy(exec, max, T(0));
   };

@@ -17,14 +17,22 @@ inline constexpr Function function_of =
     : operation == KokkosSoftmax::Impl::Operation::log_softmax ? Function::log_softmax
                                                                : Function::logsumexp;
 
+struct SameProblem {
+  template <class Problem>
+  void operator()(Problem&) const {}
+};
+
 /// Launches a choice on LayoutRight tensors whose rows along the axis are `rows`, and checks the
 /// output. Returns no result if the choice does not serve the problem. With `in_place` y is x.
-template <KokkosSoftmax::Impl::Operation operation, class V, int rank, class Exec>
+/// change(problem) can add to the problem what is written beside y.
+template <KokkosSoftmax::Impl::Operation operation, class V, int rank, class Exec,
+          class Change = SameProblem>
 std::optional<::testing::AssertionResult> check_choice(const Exec& exec, Case c,
                                                        const KokkosSoftmax::Impl::Choice& choice,
                                                        const RowsFor<typename V::X>& rows,
                                                        const Expected& expected,
-                                                       bool in_place = false) {
+                                                       bool in_place = false,
+                                                       const Change& change = {}) {
   using L = Kokkos::LayoutRight;
   using KokkosSoftmax::Impl::strided_array;
   constexpr int y_rank = operation == KokkosSoftmax::Impl::Operation::logsumexp ? rank - 1 : rank;
@@ -35,7 +43,8 @@ std::optional<::testing::AssertionResult> check_choice(const Exec& exec, Case c,
   auto y_array = strided_array(y.template view<L, y_rank>());
   if constexpr (std::is_same_v<typename V::X, typename V::Y>)
     if (in_place) y_array = strided_array(x.template view<L, y_rank>());
-  const auto problem = KokkosSoftmax::Impl::make_row_problem(x_array, y_array, c.options.axis);
+  auto problem = KokkosSoftmax::Impl::make_row_problem(x_array, y_array, c.options.axis);
+  change(problem);
   if (!KokkosSoftmax::Impl::serves<operation>(exec, problem, c.options, choice)) return {};
   x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
   KokkosSoftmax::Impl::launch<operation>(exec, problem, c.options, choice);
