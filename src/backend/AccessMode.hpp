@@ -17,7 +17,7 @@ enum class AccessMode {
   vectors_across_rows,  ///< a chunk holds one entry of each of `width` neighbouring rows, and is
                         ///< aligned in each column
   whole_sectors,  ///< as `scalar`, and y is written in whole sectors of memory by teams whose rows
-                  ///< overlap, see SectorShare
+                  ///< overlap, see SectorPanel
   scalar          ///< any strides, chunks of one entry; entries are assigned to threads in the
                   ///< same way at any alignment
 };

@@ -30,7 +30,7 @@
 namespace KokkosSoftmax::Impl {
 
 /// For which calls the rule takes a variant: for any, for few rows, for many rows that lie side by
-/// side, or for many of which columns begin inside of sectors (SectorShare). Tuning tables and
+/// side, or for many of which columns begin inside of sectors (SectorPanel). Tuning tables and
 /// searches can take all variants.
 enum class Regime { any_rows, few_rows, many_rows, many_rows_off_sectors, none };
 
