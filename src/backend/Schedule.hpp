@@ -56,7 +56,7 @@ struct ScheduleField {
 
   const char* name;
   Number value;
-  bool is_rare = false;  // not printed if it is 1, and 1 where a tuning table doesn't give it
+  bool is_rare = false;  // not printed if it is 1; 1 if a tuning table doesn't give it
 };
 inline constexpr ScheduleField schedule_fields[] = {
     {"team_size", &Schedule::team_size}, {"vector_length", &Schedule::vector_length},

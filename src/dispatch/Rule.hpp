@@ -97,12 +97,14 @@ class Rule {
   bool are_many_columns() const {
     constexpr int resident_rows = 512;  // per multiprocessor, with 4 threads per row
     return !is_host_space<Exec> && !m_context.options.reproducible &&
-           m_context.rows_are_neighbours() && (!lane_holds_row() || off_sectors() != none) &&
-           m_context.problem().rows > resident_rows * multiprocessors(m_context.exec);
+           m_context.rows_are_neighbours() &&
+           m_context.problem().rows > resident_rows * multiprocessors(m_context.exec) &&
+           (!lane_holds_row() || off_sectors() != none);
   }
 
-  /// The variant that holds a column if teams would write parts of sectors otherwise. Short columns
-  /// of half types take so many instructions per byte that it isn't faster.
+  /// The variant that holds a column, if teams of other variants would share sectors; otherwise
+  /// `none`. It isn't faster for short columns of half types, which take many instructions per
+  /// byte.
   int off_sectors() const {
     constexpr int shortest = sizeof(typename V::X) == 2 ? 9 : 2;
     if (!Op::writes_entries || m_context.problem().columns < shortest ||

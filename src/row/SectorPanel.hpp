@@ -5,16 +5,17 @@
 /// \file
 /// The rows of teams in AccessMode::whole_sectors, and the entries of y that each team writes.
 ///
-/// A sector (32 bytes) is what a GPU's memory is written by. If two teams write one part of a
-/// sector each, the L2 cache often evicts the sector between them. Then it is read from memory and
+/// GPUs write memory in sectors of 32 bytes. If two teams write a part of a sector each, the L2
+/// cache often evicts the sector between the two writes. Then the sector is read from memory and
 /// written twice. This happens in each column at each border between teams that isn't a border of
 /// sectors.
 ///
 /// So each sector is written by the team in whose rows it begins, even if it ends in rows of the
-/// next team. A team therefore also reduces the first rows of the next team. Teams don't overlap in
-/// place, where they would read entries that others have written already.
+/// next team. A team therefore also reduces the first rows of the next team: the rows of teams
+/// overlap. They don't if y is x, because a team would read entries that the next team has
+/// overwritten.
 ///
-/// A *run* is a number of rows that are neighbours in memory: those of the innermost outer axis.
+/// The rows of the innermost outer axis are neighbours in memory. They are a *run*.
 
 #include <Kokkos_Core.hpp>
 #include <cstdint>

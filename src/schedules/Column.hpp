@@ -245,9 +245,9 @@ class ColumnTeam {
   std::int64_t m_row;
 };
 
-/// The members of a kernel: the arguments, and how the rows are divided among teams. (A member of
-/// an empty class would have another place in the code for the device than in that for the host, if
-/// it had [[no_unique_address]].)
+/// The members of a kernel: the arguments, and how the rows are divided among teams. There is a
+/// specialization without the second one, because kernels with an empty member that has
+/// [[no_unique_address]] access invalid addresses (nvcc 13.0).
 template <class Arguments, class Panels>
 struct ColumnMembers {
   Arguments arguments;

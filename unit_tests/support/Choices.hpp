@@ -17,6 +17,7 @@ inline constexpr Function function_of =
     : operation == KokkosSoftmax::Impl::Operation::log_softmax ? Function::log_softmax
                                                                : Function::logsumexp;
 
+/// Changes nothing, see check_choice().
 struct SameProblem {
   template <class Problem>
   void operator()(Problem&) const {}
