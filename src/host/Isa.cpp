@@ -86,11 +86,11 @@ LastLevelCache last_level_cache() {
 }  // namespace
 
 const HostIsa& host_isa() {
-  static const HostIsa& isa = [&]() -> const HostIsa& {
+  static const HostIsa* const isa = [] {
     const char* name = std::getenv("KOKKOSSOFTMAX_ISA");
-    return name == nullptr || *name == '\0' ? fastest_isa() : isa_of_environment(name);
+    return name == nullptr || *name == '\0' ? &fastest_isa() : &isa_of_environment(name);
   }();
-  return isa;
+  return *isa;
 }
 
 std::int64_t last_level_cache_bytes(std::int64_t threads) {
