@@ -79,6 +79,14 @@ TEST(ClusterPlan, SaysWhatDoesNotFit) {
   EXPECT_FALSE(fits(1, 1));  // a team can't even hold one cache line
 }
 
+TEST(ClusterPlan, TakesAtLeastTheFewestTeams) {
+  const ClusterProblem p{.row_chunks = 100, .chunk_bytes = 128, .fewest_teams = 2};
+  const ClusterLimits limits{.max_teams = 8, .max_chunks = 128, .comfortable_chunks = 128};
+  EXPECT_EQ(make_cluster_plan(p, limits).teams, 2);
+  EXPECT_EQ(make_cluster_plan(p, limits).chunks_per_team, 50);
+  EXPECT_FALSE(fits_cluster(p, {.max_teams = 1, .max_chunks = 128, .comfortable_chunks = 128}));
+}
+
 template <class C>
 class Cluster : public ::testing::Test {
  protected:

@@ -29,15 +29,17 @@ class SectorTiles {
   KOKKOS_FORCEINLINE_FUNCTION SectorTiles(const Panel& panel, int index)
       : m_panel(panel), m_index(index) {}
 
-  /// Loads the columns of the rows that exist.
-  KOKKOS_FORCEINLINE_FUNCTION void load(const ArgumentsOf<Source>& arguments, const Row& row,
+  /// Loads the columns from `first` on, of the rows that exist.
+  KOKKOS_FORCEINLINE_FUNCTION void load(const ArgumentsOf<Source>& arguments,
+                                        const Row (&of_lane)[slots], std::int64_t first,
                                         int thread) {
+    const Row& row = of_lane[0];
     const Source source(arguments);
     int left[rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < rows; ++k) left[k] = left_of(row, thread, k);
+    for (int k = 0; k < rows; ++k) left[k] = left_of(row, first, thread, k);
     X entry[rows][items];
-    const X* p = row.x_chunk(thread);
+    const X* p = row.x_chunk(first + thread);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i, p += Shape::threads * row.x_stride) {
       KOKKOSSOFTMAX_IMPL_UNROLL
@@ -47,16 +49,17 @@ class SectorTiles {
       }
     }
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < rows; ++k) take(source, row, thread, entry[k], m_tile[k]);
+    for (int k = 0; k < rows; ++k) take(source, row, first, thread, entry[k], m_tile[k]);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION RowTile& operator[](int k) { return m_tile[k]; }
 
   /// Stores map_of(k)(entry) for the entries that the team writes. The stores of a column follow
-  /// one another, because they can be to parts of one sector.
-  template <class MapOf>
-  KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, int thread, const MapOf& map_of) const {
-    store(row, thread, map_of, std::make_integer_sequence<int, rows>{});
+  /// one another, because they can be to parts of one sector. The panel tells which rows exist.
+  template <class MapOf, class IsRow>
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Row (&row)[slots], std::int64_t first, int thread,
+                                         const MapOf& map_of, const IsRow& /*is_row*/) const {
+    store(row[0], first, thread, map_of, std::make_integer_sequence<int, rows>{});
   }
 
  private:
@@ -70,24 +73,27 @@ class SectorTiles {
   };
 
   /// See TileSlots::chunks_left(); for row k of the lane, 0 if it doesn't exist.
-  KOKKOS_FORCEINLINE_FUNCTION int left_of(const Row& row, int thread, int k) const {
-    return m_index + k * Shape::lanes < m_panel.rows() ? Slots::chunks_left(row, 0, thread) : 0;
+  KOKKOS_FORCEINLINE_FUNCTION int left_of(const Row& row, std::int64_t first, int thread,
+                                          int k) const {
+    return m_index + k * Shape::lanes < m_panel.rows() ? Slots::chunks_left(row, first, thread) : 0;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION static void take(const Source& source, const Row& row, int thread,
+  KOKKOS_FORCEINLINE_FUNCTION static void take(const Source& source, const Row& row,
+                                               std::int64_t first, int thread,
                                                const X (&entry)[items], RowTile& tile) {
     T value[items];
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i) value[i] = static_cast<T>(entry[i]);
-    tile.take(source, RowTile::columns(row, 0, thread), value);
+    tile.take(source, RowTile::columns(row, first, thread), value);
   }
 
   template <class MapOf, int... k>
-  KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, int thread, const MapOf& map_of,
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Row& row, std::int64_t first, int thread,
+                                         const MapOf& map_of,
                                          std::integer_sequence<int, k...>) const {
     const decltype(map_of(0)) map[] = {map_of(k)...};
-    const int left[] = {left_of(row, thread, k)...};
-    Y* p = row.y_chunk(thread);
+    const int left[] = {left_of(row, first, thread, k)...};
+    Y* p = row.y_chunk(first + thread);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i, p += Shape::threads * row.y_stride) {
       const auto written = m_panel.written(p, m_index);

@@ -20,8 +20,6 @@ namespace KokkosSoftmax::Impl {
 /// In place of SectorPanels and SectorPanel: the rows of teams follow one another.
 struct RowsInOrder {
   KOKKOS_DEFAULTED_FUNCTION RowsInOrder() = default;
-  template <class Problem>
-  RowsInOrder(const Problem&, int /*rows*/) {}
   KOKKOS_FORCEINLINE_FUNCTION RowsInOrder(const RowsInOrder&, int /*team*/, int /*rows*/) {}
 };
 
@@ -29,13 +27,16 @@ struct RowsInOrder {
 /// so that a load is coalesced over the rows. The rows of a lane are either neighbours, which one
 /// load moves together, or they are `Shape::lanes` rows apart. A team can have several groups of
 /// threads (`Shape::panels`), each with rows of its own. In AccessMode::whole_sectors, the rows of
-/// teams overlap, see SectorPanel.
-template <class Exec, RowState State_, class Source, class Shape>
+/// teams overlap, see SectorPanel. `Member_` is a team of Kokkos or of a cluster.
+template <class Exec, RowState State_, class Source_, class Shape,
+          class Member_ = typename Kokkos::TeamPolicy<Exec>::member_type>
 class ColumnTeam {
  public:
+  using Source = Source_;
+  using Arguments = ArgumentsOf<Source>;
   using V = typename Source::Types;
   using T = typename V::Compute;
-  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+  using Member = Member_;
   static constexpr bool in_sectors = Shape::access == AccessMode::whole_sectors;
   using Tiles =
       std::conditional_t<in_sectors, SectorTiles<Source, Shape>, ColumnTiles<Source, Shape>>;
@@ -47,8 +48,8 @@ class ColumnTeam {
 
   using Panels = std::conditional_t<in_sectors, SectorPanels<typename V::Y>, RowsInOrder>;
 
-  KOKKOS_FORCEINLINE_FUNCTION ColumnTeam(const Member& member, const ArgumentsOf<Source>& arguments,
-                                         const Panels& panels = {})
+  KOKKOS_FORCEINLINE_FUNCTION ColumnTeam(const Member& member, const Arguments& arguments,
+                                         const Panels& panels)
       : m_member(member),
         m_arguments(arguments),
         m_panel(panels, member.league_rank(), rows),
@@ -76,6 +77,12 @@ class ColumnTeam {
       return Tiles(m_panel, index(0));
     else
       return Tiles();
+  }
+
+  /// The number of row k of this lane among the rows of the team, with one number per slot of a
+  /// lane.
+  KOKKOS_FORCEINLINE_FUNCTION int slot(int k) const {
+    return group() * rows_of_group + k * Shape::lanes + m_lane;
   }
 
   /// The row that a slot without a row of its own reads. The entries are not used. On a host this
@@ -152,12 +159,19 @@ class ColumnTeam {
   /// What `finish_beside` writes for the rows of this lane, in one thread of the team.
   template <class Op>
   KOKKOS_FORCEINLINE_FUNCTION void finish_beside_lane(const Merged& merged) const {
+    finish_beside_lane<Op>([&](int k) {
+      return copies_merged<Op> ? Traits::make(merged.copy[slot(0, k)], merged.copy[slot(1, k)])
+                               : merged.all[k];
+    });
+  }
+  /// The same if `merged_of(k)` is the state of row k.
+  template <class Op, class MergedOf>
+  requires std::is_invocable_v<MergedOf, int> KOKKOS_FORCEINLINE_FUNCTION void finish_beside_lane(
+      const MergedOf& merged_of) const {
     if (!m_arguments.writes_beside || thread() != 0) return;
     State all[rows_per_lane];
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < rows_per_lane; ++k)
-      all[k] = copies_merged<Op> ? Traits::make(merged.copy[slot(0, k)], merged.copy[slot(1, k)])
-                                 : merged.all[k];
+    for (int k = 0; k < rows_per_lane; ++k) all[k] = merged_of(k);
     if constexpr (Tiles::in_chunks) {
       if (is_row(0)) finish_beside_rows<Op>(m_arguments, m_row, all);
     } else {
@@ -234,12 +248,10 @@ class ColumnTeam {
   }
 
   /// The place in scratch memory of a thread's state of row k of this lane.
-  KOKKOS_FORCEINLINE_FUNCTION int slot(int thread, int k) const {
-    return thread * rows + group() * rows_of_group + k * Shape::lanes + m_lane;
-  }
+  KOKKOS_FORCEINLINE_FUNCTION int slot(int thread, int k) const { return thread * rows + slot(k); }
 
   const Member& m_member;
-  const ArgumentsOf<Source>& m_arguments;
+  const Arguments& m_arguments;
   [[no_unique_address]] Panel m_panel;
   int m_lane;
   std::int64_t m_row;
@@ -248,112 +260,108 @@ class ColumnTeam {
 /// The members of a kernel: the arguments, and how the rows are divided among teams. There is a
 /// specialization without the second one, because kernels with an empty member that has
 /// [[no_unique_address]] access invalid addresses (nvcc 13.0).
-template <class Arguments, class Panels>
+template <class Team, class Panels = typename Team::Panels>
 struct ColumnMembers {
-  Arguments arguments;
+  static constexpr int rows_per_team = Team::rows;
 
-  ColumnMembers(const Arguments& arguments_, int rows)
-      : arguments(arguments_), m_panels(arguments.problem, rows) {}
+  typename Team::Arguments arguments;
+
+  explicit ColumnMembers(const typename Team::Arguments& arguments_)
+      : arguments(arguments_), m_panels(arguments.problem, rows_per_team) {}
   KOKKOS_FORCEINLINE_FUNCTION const Panels& panels() const { return m_panels; }
+  /// The number of teams of a call.
+  std::int64_t teams() const { return m_panels.teams(); }
 
  private:
   Panels m_panels;
 };
-template <class Arguments>
-struct ColumnMembers<Arguments, RowsInOrder> {
-  Arguments arguments;
+template <class Team>
+struct ColumnMembers<Team, RowsInOrder> {
+  static constexpr int rows_per_team = Team::rows;
 
-  ColumnMembers(const Arguments& arguments_, int /*rows*/) : arguments(arguments_) {}
+  typename Team::Arguments arguments;
+
+  explicit ColumnMembers(const typename Team::Arguments& arguments_) : arguments(arguments_) {}
   KOKKOS_FORCEINLINE_FUNCTION RowsInOrder panels() const { return {}; }
 };
 
-template <class Exec, class Op, class Source, class Shape>
-using HeldColumnTeam = ColumnTeam<Exec, HeldState<Op>, Source, Shape>;
+/// Stores the output of a lane's entries that are in registers, as store_output() does for one row.
+/// The first column is number `first`. Results of many entries are computed between the stores
+/// (output_map), so that the stores aren't made all at once. Results of few entries are computed in
+/// place: the maps of many rows would take as many registers as the entries.
+template <class Op, class Team>
+KOKKOS_FORCEINLINE_FUNCTION void write_held_columns(
+    const ArgumentsOf<typename Team::Source>& arguments, const Team& team,
+    const typename Team::Rows& rows, std::int64_t first, typename Team::Tiles& tiles,
+    const typename Team::Merged& merged) {
+  using Tiles = typename Team::Tiles;
+  const auto store = [&](const auto& map_of) {
+    tiles.store(rows.row, first, team.thread(), map_of, [&](int k) { return team.is_row(k); });
+  };
+  const auto map_of = [&](int k) {
+    return output_map<Op>(arguments, merged.all[k], merged.factor[k]);
+  };
+  if constexpr (Op::Outputs::size == 1 || Tiles::items >= 32) {
+    store(map_of);
+  } else {
+    with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < Tiles::rows; ++k)
+        tiles[k].transform(Output(merged.all[k], merged.factor[k], arguments.empty_rows));
+    });
+    const auto unchanged = [](int) { return [](typename Team::T v) { return v; }; };
+    store(unchanged);
+  }
+  team.template finish_masked_rows<Op>(rows, first, merged.all);
+}
 
 /// Rows that fit the registers of a team's threads: one read, one write.
 template <class Exec, class Op, class Source, class Shape>
-struct ColumnHeldKernel
-    : ColumnMembers<ArgumentsOf<Source>, typename HeldColumnTeam<Exec, Op, Source, Shape>::Panels> {
+struct ColumnHeldKernel : ColumnMembers<ColumnTeam<Exec, HeldState<Op>, Source, Shape>> {
   using V = typename Source::Types;
-  using Team = HeldColumnTeam<Exec, Op, Source, Shape>;
-  using Members = ColumnMembers<ArgumentsOf<Source>, typename Team::Panels>;
+  using Team = ColumnTeam<Exec, HeldState<Op>, Source, Shape>;
+  using Members = ColumnMembers<Team>;
   using Tiles = typename Team::Tiles;
   using State = typename Team::State;
   static_assert(Op::writes_entries, "columns that are read once needn't be held");
-  static constexpr int rows_per_team = Team::rows;
   static constexpr std::int64_t max_columns = Tiles::chunks;
 
   using Members::arguments;
-
-  explicit ColumnHeldKernel(const ArgumentsOf<Source>& arguments_)
-      : Members(arguments_, Team::rows) {}
+  using Members::Members;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
     const Team team(member, arguments, Members::panels());
     const auto rows = team.lane_rows();
     auto tiles = team.tiles();
-    if constexpr (Team::in_sectors)
-      tiles.load(arguments, rows.row[0], team.thread());
-    else
-      tiles.load(arguments, rows.row, 0, team.thread());
+    tiles.load(arguments, rows.row, 0, team.thread());
     State mine[Tiles::rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k)
       mine[k] = reduce_tile<Op, State, 1>(member, tiles[k], arguments.function);
     const auto merged = team.template merge<Op>(mine);
-    write(team, rows, tiles, merged);
+    write_held_columns<Op>(arguments, team, rows, 0, tiles, merged);
     team.template finish_beside_lane<Op>(merged);
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) { return Team::scratch_bytes(); }
-
-  /// The number of teams of a call, if their rows overlap.
-  std::int64_t teams() const requires Team::in_sectors { return Members::panels().teams(); }
-
- private:
-  /// As store_output(), for the rows of a lane. Results of many entries are computed between the
-  /// stores (output_map), so that the stores aren't made all at once. Results of few entries are
-  /// computed in place: the maps of many rows would take as many registers as the entries.
-  KOKKOS_FORCEINLINE_FUNCTION void write(const Team& team, const typename Team::Rows& rows,
-                                         Tiles& tiles, const typename Team::Merged& merged) const {
-    const auto store = [&](const auto& map_of) {
-      if constexpr (Team::in_sectors)
-        tiles.store(rows.row[0], team.thread(), map_of);
-      else
-        tiles.store(rows.row, 0, team.thread(), map_of, [&](int k) { return team.is_row(k); });
-    };
-    const auto map_of = [&](int k) {
-      return output_map<Op>(arguments, merged.all[k], merged.factor[k]);
-    };
-    if constexpr (Op::Outputs::size == 1 || Tiles::items >= 32) {
-      store(map_of);
-    } else {
-      with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
-        KOKKOSSOFTMAX_IMPL_UNROLL
-        for (int k = 0; k < Tiles::rows; ++k)
-          tiles[k].transform(Output(merged.all[k], merged.factor[k], arguments.empty_rows));
-      });
-      const auto unchanged = [](int) { return [](typename Team::T v) { return v; }; };
-      store(unchanged);
-    }
-    team.template finish_masked_rows<Op>(rows, 0, merged.all);
-  }
 };
 
 /// Rows of any length, which are read twice. The second read goes backwards, because the end of the
 /// rows is still in the cache.
 template <class Exec, class Op, class Source, class Shape>
-struct ColumnKernel {
+struct ColumnKernel : ColumnMembers<ColumnTeam<Exec, typename Op::State, Source, Shape>> {
   using V = typename Source::Types;
   using Team = ColumnTeam<Exec, typename Op::State, Source, Shape>;
+  using Members = ColumnMembers<Team>;
   using Tiles = typename Team::Tiles;
   using State = typename Team::State;
-  static constexpr int rows_per_team = Team::rows;
+  static_assert(Op::writes_entries || !Team::in_sectors, "nothing is written in sectors");
 
-  ArgumentsOf<Source> arguments;
+  using Members::arguments;
+  using Members::Members;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
-    const Team team(member, arguments);
+    const Team team(member, arguments, Members::panels());
     const auto rows = team.lane_rows();
     const std::int64_t columns = team.is_row(0) ? arguments.problem.columns : 0;
     State mine[Tiles::rows];
@@ -386,7 +394,7 @@ struct ColumnKernel {
                                           RowTotal<Op> (&total)[Tiles::rows]) const {
     OnlineSum<Exp, State> sum[Tiles::rows];
     for (std::int64_t first = 0; first < columns; first += Tiles::chunks) {
-      Tiles tiles;
+      auto tiles = team.tiles();
       tiles.load(arguments, rows.row, first, team.thread());
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < Tiles::rows; ++k) {
@@ -420,7 +428,7 @@ struct ColumnKernel {
   KOKKOS_FORCEINLINE_FUNCTION void finish_losses(const typename Team::Member& member,
                                                  const RowTotal<Op> (&total)[Tiles::rows],
                                                  const State (&all)[Tiles::rows]) const {
-    const TeamOfTotals team(member, arguments);
+    const TeamOfTotals team(member, arguments, Members::panels());
     PlainSum<typename V::Compute> mine[Tiles::rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k) mine[k] = total[k].state();
@@ -452,7 +460,7 @@ struct ColumnKernel {
     const std::int64_t tiles_of_column = (columns + Tiles::chunks - 1) / Tiles::chunks;
     for (std::int64_t first = (tiles_of_column - 1) * Tiles::chunks; first >= 0;
          first -= Tiles::chunks) {
-      Tiles tiles;
+      auto tiles = team.tiles();
       tiles.load(arguments, rows.row, first, team.thread());
       tiles.store(rows.row, first, team.thread(), output_of, [&](int k) { return team.is_row(k); });
       team.template finish_masked_rows<Op>(rows, first, all);

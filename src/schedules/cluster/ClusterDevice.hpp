@@ -87,7 +87,7 @@ class ClusterDevice {
   }
 
  private:
-  static constexpr dim3 team{Shape::lanes, Shape::threads, 1};
+  static constexpr dim3 team{Shape::lanes, Shape::team_size, 1};
 
   static ClusterLimits ask_device(const Kokkos::Cuda& exec) {
     const cudaDeviceProp& device = device_properties(exec);
@@ -105,8 +105,8 @@ class ClusterDevice {
       return Kernel::most_chunks(static_cast<int>(scratch * part));
     };
     ClusterLimits limits{.max_chunks = chunks_in(1),
-                         .comfortable_chunks = chunks_in(Kernel::Share::comfortable_part),
-                         .roomy_chunks = chunks_in(Kernel::Share::roomy_part)};
+                         .comfortable_chunks = chunks_in(Kernel::comfortable_part),
+                         .roomy_chunks = chunks_in(Kernel::roomy_part)};
     for (int teams = 1; teams <= Kernel::max_teams; ++teams) {
       limits.resident[teams] = resident_clusters(exec, teams, scratch);
       if (limits.resident[teams] > 0) limits.max_teams = teams;

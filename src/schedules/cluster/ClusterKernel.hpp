@@ -4,6 +4,7 @@
 
 #include <schedules/cluster/AsyncSegment.hpp>
 #include <schedules/cluster/ClusterMember.hpp>
+#include <schedules/cluster/ClusterPlan.hpp>
 #include <schedules/cluster/StateExchange.hpp>
 #include <schedules/cluster/TileSegment.hpp>
 #include <team/TeamReduce.hpp>
@@ -30,6 +31,9 @@ struct ClusterKernel {
   static constexpr int team_lanes = Shape::threads * Shape::lanes;
   static constexpr int min_teams = Shape::min_teams;  // per multiprocessor
   static constexpr int max_teams = Exchange::max_teams;
+  static constexpr double comfortable_part = Share::comfortable_part;
+  static constexpr double roomy_part = Share::roomy_part;
+  static constexpr int rows_per_team = 1;
 
   ArgumentsOf<Source> arguments;
   int chunks_per_team;
@@ -39,8 +43,7 @@ struct ClusterKernel {
     const int lane = lane_number<lanes>(member);
     const int thread_id = member.team_rank() * lanes + lane;
     const States of_threads(member.team_scratch(0), Shape::threads);
-    Exchange& exchange = *static_cast<Exchange*>(
-        member.team_scratch(0).get_shmem_aligned(sizeof(Exchange), alignof(Exchange)));
+    Exchange& exchange = Exchange::in(member.team_scratch(0));
     if (thread_id == 0) exchange.init();
     member.arrive();
     const std::int64_t begin = std::int64_t(member.rank_in_cluster()) * chunks_per_team;
@@ -62,6 +65,12 @@ struct ClusterKernel {
   /// The largest number of chunks of a segment, if the team has `scratch` bytes of scratch memory.
   static std::int64_t most_chunks(int scratch) {
     return Share::most_chunks(static_cast<std::size_t>(scratch) - scratch_bytes(0));
+  }
+
+  static ClusterProblem problem(std::int64_t columns) {
+    const std::int64_t chunks = divide_up(columns, Shape::width);
+    return {.row_chunks = chunks > 0 ? chunks : 1,
+            .chunk_bytes = Shape::width * static_cast<int>(sizeof(typename V::X))};
   }
 
  private:

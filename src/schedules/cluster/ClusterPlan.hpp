@@ -13,10 +13,12 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The length of a row in chunks, and the size of a chunk.
+/// The length of a row in chunks, the size of a chunk, and the smallest cluster that a kernel can
+/// have.
 struct ClusterProblem {
   std::int64_t row_chunks;
   int chunk_bytes;
+  int fewest_teams = 1;
 };
 
 /// The largest number of teams of a cluster on any device. Each device with clusters supports 8.
@@ -50,7 +52,8 @@ inline std::int64_t teams_for(const ClusterProblem& p, const ClusterLimits& limi
 }
 
 inline bool fits_cluster(const ClusterProblem& p, const ClusterLimits& limits) {
-  return teams_for(p, limits, limits.max_chunks) <= limits.max_teams;
+  return p.fewest_teams <= limits.max_teams &&
+         teams_for(p, limits, limits.max_chunks) <= limits.max_teams;
 }
 
 /// The number of teams of a cluster for a row that fits. In general, these are as few teams as hold
@@ -60,7 +63,7 @@ inline bool fits_cluster(const ClusterProblem& p, const ClusterLimits& limits) {
 /// warps, 13 % of the places for teams on an H200 stay empty.)
 inline std::int64_t teams_of_cluster(const ClusterProblem& p, const ClusterLimits& limits) {
   const auto at_most = [&](std::int64_t chunks) {
-    return std::min<std::int64_t>(teams_for(p, limits, chunks), limits.max_teams);
+    return std::clamp<std::int64_t>(teams_for(p, limits, chunks), p.fewest_teams, limits.max_teams);
   };
   const auto slots = [&](std::int64_t teams) { return teams * limits.resident[teams]; };
   const std::int64_t fewest = at_most(limits.comfortable_chunks);

@@ -10,14 +10,21 @@
 #if defined(KOKKOS_ENABLE_CUDA)
 namespace KokkosSoftmax::Impl {
 
-/// The exchange of the states of a cluster's teams: each team sends its state to all. Each team has
-/// one object of this class in its shared memory, at the same place. A barrier of the cluster would
-/// instead make every team wait until all that it has stored is in memory, and would discard the
-/// first-level cache. See PTX ISA, st.async and mbarrier.
-template <RowState State>
+/// The exchange of the states of a cluster's teams: each team sends its states of `rows` rows to
+/// all teams. Each team has one object of this class in its shared memory, at the same place. A
+/// barrier of the cluster would instead make every team wait until all that it has stored is in
+/// memory, and would discard the first-level cache. See PTX ISA, st.async and mbarrier.
+template <RowState State, int rows = 1>
 class StateExchange {
  public:
   static constexpr int max_teams = most_cluster_teams;
+
+  /// In the shared memory of the calling team.
+  template <class Scratch>
+  KOKKOS_FORCEINLINE_FUNCTION static StateExchange& in(const Scratch& scratch) {
+    return *static_cast<StateExchange*>(
+        scratch.get_shmem_aligned(sizeof(StateExchange), alignof(StateExchange)));
+  }
 
   /// Called by one thread, before the first barrier of the cluster.
   KOKKOS_FORCEINLINE_FUNCTION void init() {
@@ -33,17 +40,18 @@ class StateExchange {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     asm volatile(
         "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(address(&m_arrived)),
-        "r"(teams * static_cast<int>(sizeof(State)))
+        "r"(teams * rows * static_cast<int>(sizeof(State)))
         : "memory");
 #endif
   }
 
-  /// Sends the state of this team to team `to`.
+  /// Sends the state of this team, of the given row, to team `to`.
   KOKKOS_FORCEINLINE_FUNCTION void send([[maybe_unused]] const ClusterMember& member,
                                         [[maybe_unused]] int to,
-                                        [[maybe_unused]] const State& state) {
+                                        [[maybe_unused]] const State& state,
+                                        [[maybe_unused]] int row = 0) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    const std::uint32_t slot = there(address(m_states + member.rank_in_cluster()), to);
+    const std::uint32_t slot = there(address(&m_states[member.rank_in_cluster()][row]), to);
     const std::uint32_t arrived = there(address(&m_arrived), to);
     if constexpr (sizeof(State) == 16) {
       const auto words = Kokkos::bit_cast<Words<std::uint64_t, 2>>(state);
@@ -83,7 +91,9 @@ class StateExchange {
 #endif
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION State of_team(int team) const { return m_states[team]; }
+  KOKKOS_FORCEINLINE_FUNCTION State of_team(int team, int row = 0) const {
+    return m_states[team][row];
+  }
 
  private:
   template <class Word, int count>
@@ -102,7 +112,7 @@ class StateExchange {
   }
 #endif
 
-  alignas(16) State m_states[max_teams];
+  alignas(16) State m_states[max_teams][rows];
   std::uint64_t m_arrived;
 };
 
