@@ -43,8 +43,10 @@ enum class Algorithm {
   cluster,  ///< a row in the registers and shared memory of a thread block cluster (CUDA, compute
             ///< capability 9.0 or later)
   column,   ///< reduction along a strided axis; accesses are coalesced over neighbouring rows
-  split_column,  ///< as column, with each row split over many teams, which exchange (max, sum)
-  host           ///< host execution spaces: rows are distributed over threads, wide rows are split
+  split_column,   ///< as column, with each row split over many teams, which exchange (max, sum)
+  host,           ///< host execution spaces: rows are distributed over threads, wide rows are split
+  cluster_column  ///< as column, with each row in the registers of a thread block cluster (CUDA,
+                  ///< compute capability 9.0 or later)
 };
 
 /// \cond
@@ -68,7 +70,8 @@ inline constexpr AlgorithmName algorithm_table[] = {{Algorithm::automatic, "auto
                                                     {Algorithm::cluster, "cluster"},
                                                     {Algorithm::column, "column"},
                                                     {Algorithm::split_column, "split_column"},
-                                                    {Algorithm::host, "host"}};
+                                                    {Algorithm::host, "host"},
+                                                    {Algorithm::cluster_column, "cluster_column"}};
 inline constexpr Algorithm last_algorithm = std::end(algorithm_table)[-1].algorithm;
 
 }  // namespace Impl

@@ -86,12 +86,13 @@ typedef enum kokkossoftmax_algorithm {
   KOKKOSSOFTMAX_ALGORITHM_FUSED_REGISTERS = 3,  ///< a row in the registers of one team
   KOKKOSSOFTMAX_ALGORITHM_FUSED_SCRATCH = 4,    ///< a row in the registers and scratch of one team
   KOKKOSSOFTMAX_ALGORITHM_ONLINE = 5,           ///< tile by tile, with rescaling of (max, sum)
-  KOKKOSSOFTMAX_ALGORITHM_SPLIT = 6,          ///< a row in the registers and scratch of many teams
-  KOKKOSSOFTMAX_ALGORITHM_SPLIT_ONLINE = 7,   ///< a row split over many teams, tile by tile
-  KOKKOSSOFTMAX_ALGORITHM_CLUSTER = 8,        ///< a row in a thread block cluster, on CUDA
-  KOKKOSSOFTMAX_ALGORITHM_COLUMN = 9,         ///< rows along a strided axis
-  KOKKOSSOFTMAX_ALGORITHM_SPLIT_COLUMN = 10,  ///< strided rows, each split over many teams
-  KOKKOSSOFTMAX_ALGORITHM_HOST = 11           ///< rows over threads, on host execution spaces
+  KOKKOSSOFTMAX_ALGORITHM_SPLIT = 6,           ///< a row in the registers and scratch of many teams
+  KOKKOSSOFTMAX_ALGORITHM_SPLIT_ONLINE = 7,    ///< a row split over many teams, tile by tile
+  KOKKOSSOFTMAX_ALGORITHM_CLUSTER = 8,         ///< a row in a thread block cluster, on CUDA
+  KOKKOSSOFTMAX_ALGORITHM_COLUMN = 9,          ///< rows along a strided axis
+  KOKKOSSOFTMAX_ALGORITHM_SPLIT_COLUMN = 10,   ///< strided rows, each split over many teams
+  KOKKOSSOFTMAX_ALGORITHM_HOST = 11,           ///< rows over threads, on host execution spaces
+  KOKKOSSOFTMAX_ALGORITHM_CLUSTER_COLUMN = 12  ///< strided rows in a thread block cluster, on CUDA
 } kokkossoftmax_algorithm;
 
 /// The largest rank of an array.

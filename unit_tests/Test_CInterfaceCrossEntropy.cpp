@@ -444,8 +444,8 @@ TYPED_TEST(CCrossEntropy, Options) {
       {": options.size = 8", "call kokkossoftmax_cross_entropy_options_init()"});
   TestFixture::are_invalid({of_loss, of_loss_gradient}, [](auto& c) { c.options.reserved = 1; },
                            {": options.reserved = 1"});
-  TestFixture::are_invalid({of_loss, of_loss_gradient}, [](auto& c) { c.options.algorithm = 12; },
-                           {": options.algorithm = 12", "initialized"});
+  TestFixture::are_invalid({of_loss, of_loss_gradient}, [](auto& c) { c.options.algorithm = 99; },
+                           {": options.algorithm = 99", "initialized"});
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <launch/LaunchContext.hpp>
 #include <support/BesideY.hpp>
 #include <support/Choices.hpp>
+#include <support/Devices.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -13,8 +14,8 @@ namespace {
 using KokkosSoftmax::Impl::AccessMode;
 using KokkosSoftmax::Impl::Operation;
 
-/// Tests every schedule of `column`, regardless of the numbers of rows for which the rule chooses
-/// it.
+/// Tests every schedule of `column` and `cluster_column`, regardless of the numbers of rows for
+/// which the rule chooses it.
 template <class C>
 class Columns : public ::testing::Test {
  protected:
@@ -43,6 +44,10 @@ class Columns : public ::testing::Test {
   /// For half types, hosts have only the schedules of Algorithm::host.
   static constexpr bool has_schedules = !(is_host_space<Exec> && sizeof(X) == 2);
 
+  static bool is_tested(Algorithm algorithm) {
+    return algorithm == Algorithm::column || algorithm == Algorithm::cluster_column;
+  }
+
   /// Repeats the rows until their number is a multiple of `count`.
   static Rows<typename C::value> repeated(const Rows<typename C::value>& rows, std::size_t count) {
     auto more = rows;
@@ -60,7 +65,7 @@ class Columns : public ::testing::Test {
                                      Served& served) {
     const auto schedules = KokkosSoftmax::Impl::compiled_schedules<operation, Exec, V>();
     for (std::size_t s = 0; s < schedules.size(); ++s) {
-      if (schedules[s].algorithm != Algorithm::column) continue;
+      if (!is_tested(schedules[s].algorithm)) continue;
       const auto result = check_choice<operation, V, 3>(Exec{}, c, {static_cast<int>(s), nullptr},
                                                         sample.rows, sample.expected, in_place);
       if (!result) continue;
@@ -147,7 +152,7 @@ TYPED_TEST(Columns, NumbersBesideY) {
   const Case c{.extents = {2, columns, neighbours}, .options = {.axis = 1}};
   const auto schedules = KokkosSoftmax::Impl::compiled_schedules<softmax, Exec, V>();
   for (std::size_t s = 0; s < schedules.size(); ++s) {
-    if (schedules[s].algorithm != Algorithm::column) continue;
+    if (!TestFixture::is_tested(schedules[s].algorithm)) continue;
     SCOPED_TRACE(::testing::PrintToString(schedules[s]));
     const auto beside = place<Kokkos::LayoutRight>({count});
     Field<T, Exec> lse(beside), max(beside);
@@ -288,9 +293,10 @@ TYPED_TEST(ColumnRule, TakesSeveralRowsALane) {
         sizeof(typename TypeParam::x_value) == 2 ? "subgroup{" : "access=whole_sectors"));
     if (sizeof(typename TypeParam::value) == 4) {
       EXPECT_TRUE(TestFixture::has(TestFixture::of(21, many), "access=vectors_across_rows"));
-      const char* of_520 = sizeof(typename TypeParam::x_value) == 4
-                               ? "team_size=32, vector_length=16"
-                               : "access=vectors_across_rows";
+      const char* of_520 = sizeof(typename TypeParam::x_value) == 2 ? "access=vectors_across_rows"
+                           : has_clusters(typename TypeParam::exec{})
+                               ? "cluster_column{"
+                               : "team_size=32, vector_length=16";
       EXPECT_TRUE(TestFixture::has(TestFixture::of(520, many), of_520));
     }
     // 2 rows beyond a sector: in chunks, except that teams would write parts of sectors

@@ -127,6 +127,7 @@ std::vector<ForcedCall> calls_that_force(Algorithm algorithm) {
       return {{{3, 100003}, 1}, {{3, 100000}, 1}};
     case Algorithm::column:
     case Algorithm::split_column:
+    case Algorithm::cluster_column:
       return {{{1025, 127}, 0}};
     case Algorithm::split:
     case Algorithm::host:
@@ -141,9 +142,11 @@ TYPED_TEST(Instances, ForcedAlgorithmIsOneKernel) {
   for (const Algorithm algorithm : all_algorithms)
     for (const auto& [extents, axis] : calls_that_force(algorithm))
       for (const Function function : all_functions) {
-        if (algorithm == Algorithm::cluster &&
+        const bool in_clusters =
+            algorithm == Algorithm::cluster || algorithm == Algorithm::cluster_column;
+        if (in_clusters &&
             (!has_clusters(typename TypeParam::exec{}) || function == Function::logsumexp))
-          continue;  // cluster refuses these calls, see Test_Algorithms
+          continue;  // these refuse the call, see Test_Algorithms
         const Options options{.axis = axis, .algorithm = algorithm};
         const Events events =
             TestFixture::second_call(typename TypeParam::exec{}, function, extents, options);

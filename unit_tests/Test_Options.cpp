@@ -38,7 +38,8 @@ TEST(Options, AlgorithmNames) {
       {Algorithm::cluster, "cluster"},
       {Algorithm::column, "column"},
       {Algorithm::split_column, "split_column"},
-      {Algorithm::host, "host"}};
+      {Algorithm::host, "host"},
+      {Algorithm::cluster_column, "cluster_column"}};
   ASSERT_EQ(std::size(names), std::size(KokkosSoftmax::Impl::algorithm_table));
   for (const auto& [algorithm, name] : names) EXPECT_EQ(to_string(algorithm), name);
   EXPECT_EQ(to_string(static_cast<Algorithm>(std::size(names))), "unknown");

@@ -184,6 +184,7 @@ TYPED_TEST(Queues, EveryDevice) {
         }
       EXPECT_TRUE(is_right_on_device<typename TypeParam::value>(
           own.exec(), 40003, {.axis = 0, .algorithm = Algorithm::split_column}));
+      EXPECT_TRUE(is_right_on_device<typename TypeParam::value>(own.exec(), 4003, {.axis = 0}));
     }
   expect_cuda(cudaSetDevice(current));
 }

@@ -105,6 +105,7 @@ bool is_reproducible(Algorithm algorithm) {
     case Algorithm::split_online:
     case Algorithm::cluster:
     case Algorithm::split_column:
+    case Algorithm::cluster_column:
     case Algorithm::automatic:
       return false;
   }

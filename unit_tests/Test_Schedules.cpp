@@ -86,8 +86,8 @@ class Schedules : public ::testing::Test {
   /// have the right effect on the other tiles.
   static bool has_tiles(Algorithm algorithm) {
     using enum Algorithm;
-    for (const Algorithm a :
-         {fused_scratch, online, split, split_online, cluster, column, split_column})
+    for (const Algorithm a : {fused_scratch, online, split, split_online, cluster, column,
+                              split_column, cluster_column})
       if (a == algorithm) return true;
     return false;
   }

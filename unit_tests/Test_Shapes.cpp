@@ -2,6 +2,7 @@
 //
 // Matrices of all widths and heights at which something can go wrong, along both axes.
 
+#include <backend/Schedule.hpp>
 #include <support/Check.hpp>
 
 namespace KokkosSoftmax::Test {
@@ -71,8 +72,7 @@ void expect_right_for_long_rows(std::size_t count, std::size_t columns,
   for (const Algorithm algorithm : algorithms)
     for (const Function function : all_functions)
       for (const int axis : {0, 1}) {
-        const bool along_columns =
-            algorithm == Algorithm::split_column || algorithm == Algorithm::column;
+        const bool along_columns = KokkosSoftmax::Impl::has_row_in_each_lane(algorithm);
         if (algorithm != Algorithm::automatic && along_columns != (axis == 0)) continue;
         EXPECT_TRUE(check_matrix<C>(
             {.function = function, .options = {.axis = axis, .algorithm = algorithm}}, rows,

@@ -21,6 +21,7 @@
 #include <schedules/Online.hpp>
 #include <schedules/Packed.hpp>
 #include <schedules/Subgroup.hpp>
+#include <schedules/cluster/ClusterColumnKernel.hpp>
 #include <schedules/cluster/ClusterKernel.hpp>
 #include <schedules/split/Split.hpp>
 #include <schedules/split/SplitColumn.hpp>
@@ -78,13 +79,13 @@ class KernelRegistry {
         of_held<split, SplitLaunch, SplitHeldKernel>(typename S::Split{}),
         of_split<split_online, SplitOnlineKernel, FewerItems, FewerTeams>(
             OneOf<typename S::SplitOnline, typename S::ReducedSplitOnline>{}),
-        of_clusters(typename S::Cluster{}), of_many_columns(),
+        of_clusters<cluster, ClusterKernel>(typename S::Cluster{}), of_many_columns(),
         of_held<column, TeamLaunch, ColumnHeldKernel>(typename S::ColumnHeld{}),
         of<column, ColumnKernel, MoreThreads, FewerItems, MoreItems, FewerTeams, MoreTeams>(
             OneOf<typename S::LongColumn, typename S::ReducedColumn>{}),
         of_split<split_column, SplitColumnKernel, FewerItems, MoreItems, FewerTeams>(
             typename S::SplitColumn{}),
-        of_host());
+        of_cluster_columns(), of_host());
   }
 
  private:
@@ -132,15 +133,31 @@ class KernelRegistry {
   static constexpr auto of_many_columns() {
     using S = ShapesOf<Exec, Source>;
     constexpr auto column = Algorithm::column;
-    auto off_sectors =
-        of_held<column, TeamLaunch, ColumnHeldKernel>(typename S::ManyColumnsOffSectors{});
-    for (Entry& e : off_sectors) e.regime = Regime::many_rows_off_sectors;
-    auto entries = joined(
-        off_sectors, of_held<column, TeamLaunch, ColumnHeldKernel>(typename S::ManyColumnsHeld{}),
-        of<column, ColumnKernel, MoreThreads, FewerTeams, MoreTeams>(
-            OneOf<typename S::ManyLongColumns, typename S::ManyReducedColumns>{}));
+    return joined(
+        with(Regime::many_rows_off_sectors, joined(of_held<column, TeamLaunch, ColumnHeldKernel>(
+                                                       typename S::ManyColumnsOffSectors{}),
+                                                   of_held<column, TeamLaunch, ColumnKernel>(
+                                                       typename S::ManyLongColumnsOffSectors{}))),
+        with(Regime::many_rows,
+             joined(of_held<column, TeamLaunch, ColumnHeldKernel>(typename S::ManyColumnsHeld{}),
+                    of<column, ColumnKernel, MoreThreads, FewerTeams, MoreTeams>(
+                        OneOf<typename S::ManyLongColumns, typename S::ManyReducedColumns>{}))));
+  }
+
+  static constexpr auto of_cluster_columns() {
+    using S = ShapesOf<Exec, Source>;
+    constexpr auto cluster_column = Algorithm::cluster_column;
+    return joined(
+        with(Regime::many_rows_off_sectors, of_clusters<cluster_column, ClusterColumnKernel>(
+                                                typename S::ClusterColumnOffSectors{})),
+        of_clusters<cluster_column, ClusterColumnKernel>(typename S::ClusterColumn{}));
+  }
+
+  /// Replaces the regime of the variants in the rule.
+  template <std::size_t size>
+  static constexpr auto with(Regime regime, std::array<Entry, size> entries) {
     for (Entry& e : entries)
-      if (e.regime == Regime::any_rows) e.regime = Regime::many_rows;
+      if (e.regime == Regime::any_rows) e.regime = regime;
     return entries;
   }
 
@@ -171,10 +188,11 @@ class KernelRegistry {
   }
 
   /// Variants that are launched in clusters, for which Kokkos has no policy.
-  template <class... InRule>
+  template <Algorithm algorithm, template <class, class, class, class> class Kernel,
+            class... InRule>
   static constexpr auto of_clusters([[maybe_unused]] ShapeList<InRule...> list) {
     if constexpr (is_cuda<Exec>)
-      return of_held<Algorithm::cluster, ClusterLaunch, ClusterKernel>(list);
+      return of_held<algorithm, ClusterLaunch, Kernel>(list);
     else
       return std::array<Entry, 0>{};
   }

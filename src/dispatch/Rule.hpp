@@ -24,11 +24,16 @@ class Rule {
   /// The number of a variant that serves the call, or `none`.
   int choose() const {
     const Algorithm asked = m_context.options.algorithm;
-    if ((asked == Algorithm::automatic || asked == Algorithm::column) && are_many_columns()) {
+    if (asked == Algorithm::cluster_column) return in_clusters();
+    if (is_automatic() && clusters_pay()) {
+      const int variant = in_clusters();
+      if (variant != none) return variant;
+    }
+    if ((is_automatic() || asked == Algorithm::column) && are_many_columns()) {
       const int variant = for_many_columns();
       if (variant != none) return variant;
     }
-    if (asked != Algorithm::automatic) return first_of(asked, Regime::any_rows);
+    if (!is_automatic()) return first_of(asked, Regime::any_rows);
     if (are_few()) {
       const int variant = first_in(preferred(), Regime::few_rows);
       if (variant != none) return variant;
@@ -41,6 +46,8 @@ class Rule {
   static constexpr const auto& list = kernel_variants<Exec, Op, function, Source>;
   static_assert(are_distinct(list));
   static constexpr VariantsByAlgorithm<list.size()> by_algorithm{list};
+
+  bool is_automatic() const { return m_context.options.algorithm == Algorithm::automatic; }
 
   int first_in(const std::array<Algorithm, 7>& algorithms, Regime regime) const {
     for (const Algorithm algorithm : algorithms) {
@@ -93,25 +100,57 @@ class Rule {
   }
 
   /// Whether there are so many strided rows that not all teams of `column` are resident at one
-  /// time, even if a row has only a few lanes.
+  /// time.
   bool are_many_columns() const {
-    constexpr int resident_rows = 512;  // per multiprocessor, with 4 threads per row
+    constexpr int longest_of_few_threads = 512;
+    // per multiprocessor, in teams with 4 threads per row; long columns that are written have 16
+    const bool has_many_threads =
+        Op::writes_entries && m_context.problem().columns > longest_of_few_threads;
+    const int resident_rows = has_many_threads ? 128 : 512;
     return !is_host_space<Exec> && !m_context.options.reproducible &&
            m_context.rows_are_neighbours() &&
            m_context.problem().rows > resident_rows * multiprocessors(m_context.exec) &&
            (!lane_holds_row() || off_sectors() != none);
   }
 
-  /// The variant that holds a column, if teams of other variants would share sectors; otherwise
-  /// `none`. It isn't faster for short columns of half types, which take many instructions per
-  /// byte.
+  /// Whether strided rows that lie side by side are faster in clusters, if these can hold them.
+  /// Long columns are: they are read only once. If computation limits a kernel, as for half types
+  /// and masks, they are not, except if `column` has no team for each multiprocessor (measured on
+  /// an H200).
+  bool clusters_pay() const {
+    constexpr int longest_in_one_team = 256;
+    constexpr int rows_per_team = 32;
+    constexpr bool moves_fast = is_full_precision<V> && !knows_rows<Source>;
+    return !is_host_space<Exec> && Op::writes_entries && m_context.rows_are_neighbours() &&
+           m_context.problem().columns > longest_in_one_team &&
+           (moves_fast ||
+            m_context.problem().rows <= rows_per_team * multiprocessors(m_context.exec));
+  }
+
+  /// The variant of `cluster_column`. If the teams would share sectors and overlapping teams can't
+  /// hold a column, many columns are faster if they are read twice, in whole sectors. Teams with
+  /// short pieces of a column are only fast if these are whole sectors.
+  int in_clusters() const {
+    constexpr auto cluster_column = Algorithm::cluster_column;
+    if (m_context.shares_sectors()) {
+      const int variant = first_of(cluster_column, Regime::many_rows_off_sectors);
+      if (variant != none) return variant;
+      if (is_automatic() && are_many_columns() && off_sectors() != none) return none;
+    }
+    constexpr int lanes_of_long_piece = 32;
+    const bool any_pieces = !is_automatic() || m_context.columns_are_sectors();
+    return first_of(cluster_column, Regime::any_rows, any_pieces ? 1 : lanes_of_long_piece);
+  }
+
+  /// The variant that writes whole sectors, if teams of other variants would share sectors;
+  /// otherwise `none`. It isn't faster for short columns of half types, which take many
+  /// instructions per byte.
   int off_sectors() const {
     constexpr int shortest = sizeof(typename V::X) == 2 ? 9 : 2;
     if (!Op::writes_entries || m_context.problem().columns < shortest ||
         !m_context.shares_sectors())
       return none;
-    const int variant = first_of(Algorithm::column, Regime::many_rows_off_sectors);
-    return variant != none && holds_column(variant) ? variant : none;
+    return first_of(Algorithm::column, Regime::many_rows_off_sectors);
   }
 
   int for_many_columns() const {
@@ -181,13 +220,16 @@ class Rule {
            m_context.problem().rows >= multiprocessors(m_context.exec);
   }
 
-  /// The first variant that serves. `column` also serves rows that are longer than its tile. For
-  /// these, the result is the last variant that has the best access mode.
-  int first_of(Algorithm algorithm, Regime regime) const {
+  /// The first variant that serves and has at least `fewest_lanes` lanes per vector. `column` also
+  /// serves rows that are longer than its tile. For these, the result is the last variant that has
+  /// the best access mode.
+  int first_of(Algorithm algorithm, Regime regime, int fewest_lanes = 1) const {
     int last = none;
     for (const int c : by_algorithm.of(algorithm)) {
       const Schedule& schedule = list[c].schedule;
-      if (list[c].regime != regime || !has_order(list[c]) || !list[c].serves(m_context)) continue;
+      if (list[c].regime != regime || schedule.vector_length < fewest_lanes ||
+          !has_order(list[c]) || !list[c].serves(m_context))
+        continue;
       if (last != none && list[last].schedule.access != schedule.access) break;
       last = c;
       if (algorithm != Algorithm::column || holds_column(c)) break;

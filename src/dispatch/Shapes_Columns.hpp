@@ -3,7 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_DISPATCH_SHAPES_COLUMNS_HPP
 
 /// \file
-/// The shapes of `column` and `split_column` for GPUs: strided rows that lie side by side.
+/// The shapes of `column`, `split_column` and `cluster_column` for GPUs: strided rows that lie side
+/// by side.
 
 #include <algorithm>
 #include <dispatch/Shapes_Units.hpp>
@@ -93,8 +94,7 @@ struct ColumnShapes : ShapeUnits<V> {
       Overlapping<1, 8, 2, 4, 7>, Overlapping<1, 12, 2, 4, 7>, Overlapping<1, 16, 2, 4, 5>,
       Overlapping<2, 12, 2, 2, 7>, Overlapping<2, 16, 2, 4, 3>, Overlapping<2, 20, 2, 2, 5>,
       Overlapping<4, 16, 2, 2, 4>, Overlapping<4, 20, 2, 2, 3>, Overlapping<8, 16, 2, 2, 2>,
-      Overlapping<8, 20, 2, 1, 3>, Overlapping<8, 32, 2, 1, 2>, Overlapping<16, 24, 2, 1, 1>,
-      Overlapping<16, 32, 2, 1, 1>>;
+      Overlapping<8, 20, 2, 1, 3>, Overlapping<8, 32, 2, 1, 2>>;
   using HalfsOffSectors = ShapeList<Overlapping<1, 12, 2, 4, 6>, Overlapping<1, 16, 2, 4, 5>,
                                     Overlapping<1, 24, 2, 4, 4>, Overlapping<1, 32, 2, 4, 4>,
                                     Overlapping<2, 24, 2, 4, 2>, Overlapping<2, 32, 2, 2, 4>,
@@ -112,6 +112,9 @@ struct ColumnShapes : ShapeUnits<V> {
       std::conditional_t<
           is_full_precision<V>, FloatsOffSectors,
           std::conditional_t<output_is_wider<V>, WidenedOffSectors, HalfsOffSectors>>>;
+  using ManyLongColumnsOffSectors =
+      std::conditional_t<is_full_precision<V> && sizeof(T) == 4,
+                         ShapeList<Overlapping<16, 24, 2, 1, 1>>, ShapeList<>>;
   using ManyLongColumns = std::conditional_t<
       sizeof(T) == 8, ShapeList<>,
       std::conditional_t<is_full_precision<V>,
@@ -135,6 +138,30 @@ struct ColumnShapes : ShapeUnits<V> {
   using SplitColumn = std::conditional_t<is_full_precision<V> && sizeof(T) == 4,
                                          ShapeList<Shape<16, 32, 24, 1, AccessMode::scalar, 1, 4>>,
                                          ShapeList<Strided<16, 16, 2>>>;
+
+  /// For columns that don't fit one team, in the order of their lengths. A lane holds 128 bytes of
+  /// one row, in 64 registers, so that a multiprocessor holds 128 KiB. Small teams don't wait for
+  /// one another as often as large ones. The longer a column is, the fewer rows have room in the
+  /// registers of a cluster: pieces of 64 bytes of a column, or of 32 bytes of doubles, are slower
+  /// than a cache line, and faster than a second read. The last two shapes of doubles are for
+  /// columns that don't begin at sectors (measured on an H200).
+  template <int threads, int lanes>
+  using InCluster =
+      Shape<threads, lanes, 128 / sizeof(T), 1, AccessMode::scalar, 1024 / (threads * lanes)>;
+  using ClusterColumn = std::conditional_t<
+      sizeof(T) == 8,
+      ShapeList<InCluster<8, 16>, InCluster<32, 8>, InCluster<8, 32>, InCluster<16, 32>>,
+      std::conditional_t<
+          is_full_precision<V>,
+          ShapeList<InCluster<4, 32>, InCluster<8, 32>, InCluster<16, 32>, InCluster<32, 16>>,
+          ShapeList<InCluster<4, 32>, InCluster<8, 32>, InCluster<16, 32>>>>;
+  /// The same for columns that don't begin at sectors: the rows of teams overlap.
+  using ClusterColumnOffSectors = std::conditional_t<
+      sizeof(T) == 8, ShapeList<Overlapping<4, 16, 1, 2, 4>>,
+      std::conditional_t<is_full_precision<V>,
+                         ShapeList<Overlapping<4, 20, 2, 1, 7>, Overlapping<8, 16, 2, 1, 4>,
+                                   Overlapping<8, 32, 1, 2, 2>>,
+                         ShapeList<>>>;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -50,6 +50,7 @@ struct GeneralShapes : NoShapes {
   using LongColumn = ShapeList<Scalar<32, 8, 16>>;
   using ReducedColumn = LongColumn;
   using SplitColumn = ShapeList<Scalar<32, 8, 16>>;
+  using ClusterColumn = ShapeList<Scalar<32, 16, 8>, Scalar<32, 16, 16>>;
 };
 
 }  // namespace KokkosSoftmax::Impl

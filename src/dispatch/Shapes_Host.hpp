@@ -30,6 +30,9 @@ struct NoShapes {
   using ReducedColumn = ShapeList<>;
   using ManyColumnsHeld = ShapeList<>;
   using ManyColumnsOffSectors = ShapeList<>;
+  using ManyLongColumnsOffSectors = ShapeList<>;
+  using ClusterColumn = ShapeList<>;
+  using ClusterColumnOffSectors = ShapeList<>;
   using ManyLongColumns = ShapeList<>;
   using ManyReducedColumns = ShapeList<>;
   using SplitColumn = ShapeList<>;
@@ -40,7 +43,7 @@ struct NoShapes {
 /// The shapes are as small as possible while they still cover all of the code, because every item
 /// is unrolled.
 template <class V>
-struct HostShapes {
+struct HostShapes : NoShapes {
   static constexpr int wide = widest<typename V::X>;
   using Guarded = Shape<1, 1, 16 / wide, wide, AccessMode::guarded_vectors>;
   using Scalar = Shape<1, 1, 16, 1, AccessMode::scalar>;
@@ -69,11 +72,11 @@ struct HostShapes {
                                     Shape<1, 1, 16, 1, AccessMode::scalar, 0, 2>>;
   /// More rows than the entries of a sector.
   using ManyColumnsOffSectors = ShapeList<Shape<1, 1, 8, 1, AccessMode::whole_sectors, 0, 16>>;
+  using ManyLongColumnsOffSectors = ShapeList<Shape<1, 1, 4, 1, AccessMode::whole_sectors, 0, 16>>;
   using ManyLongColumns = ShapeList<Shape<1, 1, 4, 2, AccessMode::vectors_across_rows>,
                                     Shape<1, 1, 4, 1, AccessMode::scalar, 0, 2>>;
   using ManyReducedColumns = ManyLongColumns;
   using SplitColumn = LongColumn;
-  using Cluster = ShapeList<>;
 };
 
 /// The same for GeneralSource.

@@ -27,6 +27,7 @@ constexpr bool outputs_share_kernel(Algorithm algorithm) {
     case Algorithm::split_online:
       return true;
     case Algorithm::column:
+    case Algorithm::cluster_column:
       return computes_float;
     case Algorithm::cluster:
       return computes_float && !halfs_throughout;

@@ -52,11 +52,13 @@ class LaunchContext {
   bool shares_sectors() const {
     constexpr int fewest = 1024;
     using Panels = SectorPanels<Y>;
-    const bool columns_are_sectors =
-        is_multiple(static_cast<std::uint64_t>(neighbours()), Panels::sector) &&
-        y_in_chunks(Panels::sector);
-    return !columns_are_sectors && neighbours() >= fewest && Panels::serves(problem()) &&
+    return !columns_are_sectors() && neighbours() >= fewest && Panels::serves(problem()) &&
            !Panels::is_in_place(problem());
+  }
+  /// Whether the neighbours fill whole sectors of y in each column.
+  bool columns_are_sectors() const {
+    constexpr int sector = SectorPanels<Y>::sector;
+    return is_multiple(static_cast<std::uint64_t>(neighbours()), sector) && y_in_chunks(sector);
   }
   /// The number of rows that lie side by side.
   std::int64_t neighbours() const { return problem().outer[problem().outer_rank - 1].extent; }

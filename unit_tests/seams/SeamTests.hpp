@@ -219,6 +219,13 @@ TYPED_TEST_P(Seams, Cluster) {
         typename F::FirstOp{}, 5, 50001, 1);
 }
 
+TYPED_TEST_P(Seams, ClusterColumn) {
+  using F = TestFixture;
+  if constexpr (is_cuda<typename F::Exec>)
+    F::template run<Algorithm::cluster_column, ClusterLaunch, ClusterColumnKernel,
+                    typename F::S::ClusterColumn>(typename F::FirstOp{}, 70, 1001, 0);
+}
+
 TYPED_TEST_P(Seams, Host) {
   using F = TestFixture;
   if constexpr (is_host_space<typename F::Exec>)
@@ -229,7 +236,7 @@ TYPED_TEST_P(Seams, Host) {
 
 REGISTER_TYPED_TEST_SUITE_P(Seams, Packed, Subgroup, FusedRegisters, FusedScratch, Online,
                             SplitOnce, Split, SplitOnline, ColumnHeld, ManyColumnsHeld, Column,
-                            SplitColumn, Cluster, Host);
+                            SplitColumn, Cluster, ClusterColumn, Host);
 
 }  // namespace
 }  // namespace KokkosSoftmax::Test

@@ -53,6 +53,9 @@ bool must_serve(Algorithm algorithm, Function function, std::size_t columns, boo
     case Algorithm::column:
     case Algorithm::split_column:
       return strided;
+    case Algorithm::cluster_column:
+      return has_clusters(typename C::exec{}) && strided && function != Function::logsumexp &&
+             columns <= 8192;
     case Algorithm::host:
       return on_host;
     case Algorithm::automatic:
@@ -104,6 +107,7 @@ constexpr bool holds_rows(Algorithm algorithm) {
     case Algorithm::fused_registers:
     case Algorithm::split:
     case Algorithm::cluster:
+    case Algorithm::cluster_column:
       return true;
     default:
       return false;
