@@ -8,6 +8,7 @@
 #include <support/Choices.hpp>
 #include <support/Devices.hpp>
 #include <support/Instances.hpp>
+#include <support/StridedPlan.hpp>
 #include <support/Watchdog.hpp>
 
 namespace KokkosSoftmax::Test {
@@ -22,7 +23,6 @@ class ClusterColumn : public ::testing::Test {
  protected:
   using V = typename C::values;
   using X = typename V::X;
-  using Y = typename V::Y;
   using Exec = typename C::exec;
 
   void SetUp() override {
@@ -62,16 +62,6 @@ class ClusterColumn : public ::testing::Test {
       }
   }
 
-  static std::string rule_for(std::size_t columns, std::size_t rows, const Options& options = {}) {
-    using Kokkos::view_alloc, Kokkos::WithoutInitializing;
-    const Kokkos::View<X**, Kokkos::LayoutRight, Exec> x(view_alloc("x", WithoutInitializing),
-                                                         columns, rows);
-    const Kokkos::View<Y**, Kokkos::LayoutRight, Exec> y(view_alloc("y", WithoutInitializing),
-                                                         columns, rows);
-    Options along_columns = options;
-    along_columns.axis = 0;
-    return plan_softmax(Exec{}, x, y, along_columns).describe();
-  }
   static bool takes_cluster(const std::string& description) {
     return description.find("cluster_column{") != std::string::npos;
   }
@@ -127,9 +117,9 @@ TYPED_TEST(ClusterColumn, HostileRows) {
 
 TYPED_TEST(ClusterColumn, RefusesWhatItCannotHold) {
   const auto forced = Options{.algorithm = Algorithm::cluster_column};
-  EXPECT_NO_THROW(TestFixture::rule_for(8192, 8, forced));
-  EXPECT_THROW(TestFixture::rule_for(1000000, 8, forced), std::invalid_argument);
-  EXPECT_THROW(TestFixture::rule_for(
+  EXPECT_NO_THROW(plan_along_columns<TypeParam>(8192, 8, forced));
+  EXPECT_THROW(plan_along_columns<TypeParam>(1000000, 8, forced), std::invalid_argument);
+  EXPECT_THROW(plan_along_columns<TypeParam>(
                    1000, 8, {.algorithm = Algorithm::cluster_column, .reproducible = true}),
                std::invalid_argument);
 }
@@ -137,12 +127,13 @@ TYPED_TEST(ClusterColumn, RefusesWhatItCannotHold) {
 TYPED_TEST(ClusterColumn, TakenByTheRule) {
   constexpr bool is_half = sizeof(typename TypeParam::x_value) == 2;
   for (const std::size_t columns : {300, 1000, 8192}) {
-    EXPECT_TRUE(TestFixture::takes_cluster(TestFixture::rule_for(columns, 64)));
-    EXPECT_EQ(TestFixture::takes_cluster(TestFixture::rule_for(columns, 20000)), !is_half);
+    EXPECT_TRUE(TestFixture::takes_cluster(plan_along_columns<TypeParam>(columns, 64)));
+    EXPECT_EQ(TestFixture::takes_cluster(plan_along_columns<TypeParam>(columns, 20000)), !is_half);
   }
-  EXPECT_FALSE(TestFixture::takes_cluster(TestFixture::rule_for(200, 20000)));
-  EXPECT_FALSE(TestFixture::takes_cluster(TestFixture::rule_for(1000, 64, {.reproducible = true})));
-  EXPECT_FALSE(TestFixture::takes_cluster(TestFixture::rule_for(1000000, 8)));
+  EXPECT_FALSE(TestFixture::takes_cluster(plan_along_columns<TypeParam>(200, 20000)));
+  EXPECT_FALSE(
+      TestFixture::takes_cluster(plan_along_columns<TypeParam>(1000, 64, {.reproducible = true})));
+  EXPECT_FALSE(TestFixture::takes_cluster(plan_along_columns<TypeParam>(1000000, 8)));
 }
 
 // Rows of teams overlap if columns don't begin at sectors. Columns of floats that are too long for
@@ -152,13 +143,13 @@ TYPED_TEST(ClusterColumn, WritesWholeSectors) {
       !std::is_same_v<typename TypeParam::y_value, float>)
     GTEST_SKIP() << "only floats overlap at all lengths";
   for (const std::size_t columns : {300, 600, 1000, 2000}) {
-    const std::string odd = TestFixture::rule_for(columns, 20001);
+    const std::string odd = plan_along_columns<TypeParam>(columns, 20001);
     EXPECT_TRUE(TestFixture::takes_cluster(odd)) << odd;
     EXPECT_NE(odd.find("access=whole_sectors"), std::string::npos) << odd;
-    const std::string even = TestFixture::rule_for(columns, 20000);
+    const std::string even = plan_along_columns<TypeParam>(columns, 20000);
     EXPECT_EQ(even.find("access=whole_sectors"), std::string::npos) << even;
   }
-  const std::string longer = TestFixture::rule_for(3000, 30001);
+  const std::string longer = plan_along_columns<TypeParam>(3000, 30001);
   EXPECT_FALSE(TestFixture::takes_cluster(longer)) << longer;
   EXPECT_NE(longer.find("access=whole_sectors"), std::string::npos) << longer;
 }

@@ -7,6 +7,7 @@
 #include <support/BesideY.hpp>
 #include <support/Choices.hpp>
 #include <support/Devices.hpp>
+#include <support/StridedPlan.hpp>
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -257,17 +258,10 @@ TEST_F(RowsInChunks, NotReproducibly) {
 template <class C>
 class ColumnRule : public ::testing::Test {
  protected:
-  using X = typename C::x_value;
-  using Y = typename C::y_value;
   using Exec = typename C::exec;
 
   static std::string of(std::size_t columns, std::size_t rows) {
-    using Kokkos::view_alloc, Kokkos::WithoutInitializing;
-    const Kokkos::View<X**, Kokkos::LayoutRight, Exec> x(view_alloc("x", WithoutInitializing),
-                                                         columns, rows);
-    const Kokkos::View<Y**, Kokkos::LayoutRight, Exec> y(view_alloc("y", WithoutInitializing),
-                                                         columns, rows);
-    return plan_softmax(Exec{}, x, y, {.axis = 0}).describe();
+    return plan_along_columns<C>(columns, rows);
   }
 
   /// More rows than `column` can have resident on a device at one time.
