@@ -146,8 +146,12 @@ class RowReduction {
         prefetch_far(x + i + k * L::width, ahead);
         f(k, i + k * L::width, values(L::load(x + i + k * L::width)));
       }
-    for (; i + L::width <= n; i += L::width) f(0, i, values(L::load(x + i)));
+    for (; i + L::width <= n; i += L::width) {
+      prefetch_far(x + i, ahead);
+      f(0, i, values(L::load(x + i)));
+    }
     if (i < n) {
+      prefetch_far(x + i, ahead);
       const FirstElements<T, L::width> rest(n - i);
       f(1, i, rest.select(values(rest.load(x + i)), L::splat(-NumberTraits<T>::infinity)));
     }
