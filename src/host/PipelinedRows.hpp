@@ -62,7 +62,9 @@ class PipelinedRows {
   /// the stores instead.
   std::int64_t lead() const {
     constexpr std::int64_t least_vectors = 32;
-    const bool is_apart = distance_in_page(m_job.y, row(m_group)) >= apart;
+    constexpr std::int64_t right_behind = 128;
+    const std::int64_t distance = distance_in_page(m_job.y, row(m_group));
+    const bool is_apart = distance >= apart && distance <= page_bytes - right_behind;
     return is_apart || m_vectors < least_vectors ? 0 : apart / static_cast<int>(sizeof(V));
   }
   /// The first row of the next group that is read while a group's first row is computed, for the
