@@ -142,9 +142,9 @@ struct ColumnShapes : ShapeUnits<V> {
   /// For columns that don't fit one team, in the order of their lengths. A lane holds 128 bytes of
   /// one row, in 64 registers, so that a multiprocessor holds 128 KiB. Small teams don't wait for
   /// one another as often as large ones. The longer a column is, the fewer rows have room in the
-  /// registers of a cluster: pieces of 64 bytes of a column, or of 32 bytes of doubles, are slower
-  /// than a cache line, and faster than a second read. The last two shapes of doubles are for
-  /// columns that don't begin at sectors (measured on an H200).
+  /// registers of a cluster: pieces of 64 bytes of a column are slower than a cache line, and
+  /// faster than a second read. The last two shapes of doubles are for columns that don't begin at
+  /// sectors (measured on an H200).
   template <int threads, int lanes>
   using InCluster =
       Shape<threads, lanes, 128 / sizeof(T), 1, AccessMode::scalar, 1024 / (threads * lanes)>;
