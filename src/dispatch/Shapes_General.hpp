@@ -15,32 +15,63 @@ namespace KokkosSoftmax::Impl {
 template <class V>
 struct GeneralShapes : NoShapes {
   static constexpr int wide = ShapeUnits<V>::wide;
-  /// The number of teams for which a lane has 64 registers, or 96 for doubles.
-  static constexpr int resident_warps = sizeof(typename V::Compute) == 8 ? 20 : 32;
-  static constexpr int teams(int warps) {
+  static constexpr bool computes_in_double = sizeof(typename V::Compute) == 8;
+  static constexpr bool has_halfs = wide > widest<float>;
+
+  static constexpr int teams(int resident_warps, int warps) {
     return warps > resident_warps ? 1 : resident_warps / warps;
   }
+  /// The number of teams per multiprocessor for which a lane has 64 registers for 16 entries (128
+  /// if they are doubles), and 96 for 32 entries. If x and y have two bytes per entry, 32 entries
+  /// have 80: these kernels are limited by their instructions, so that more warps help.
+  static constexpr int teams_of(int entries, int warps) {
+    if (computes_in_double) return teams(16, warps);
+    return teams(entries <= 16 ? 32 : has_halfs ? 24 : 20, warps);
+  }
+  static constexpr int teams_of_scalars(int warps) {
+    return teams(computes_in_double ? 20 : 32, warps);
+  }
+
   /// So few lanes that they can't hold the peeled entries of wide chunks have narrower ones.
   static constexpr int width(int lanes) { return lanes < 2 * (wide - 1) ? wide / 2 : wide; }
+  template <int lanes, int entries, int warps, int min_teams>
+  using PeeledOf = Shape<warps * 32 / lanes, lanes, entries / width(lanes), width(lanes),
+                         AccessMode::peeled_vectors, min_teams>;
   template <int lanes, int entries, int warps = 4>
-  using Peeled = Shape<warps * 32 / lanes, lanes, entries / width(lanes), width(lanes),
-                       AccessMode::peeled_vectors, teams(warps)>;
-  /// For more entries per lane, or more that is computed beside them.
-  static constexpr int fewer_teams_of_eight = sizeof(typename V::Compute) == 8 ? 2 : 3;
+  using Peeled = PeeledOf<lanes, entries, warps, teams_of(entries, warps)>;
+  /// For aligned rows. Only entries of two bytes gain from them.
+  template <int lanes, int entries, int warps = 4>
+  using Aligned = Shape<warps * 32 / lanes, lanes, entries / wide, wide,
+                        AccessMode::guarded_vectors, teams_of(entries, warps)>;
+  /// For other numbers of registers: eight warps per team.
+  static constexpr int fewer_teams_of_eight = computes_in_double ? 2 : 3;
   template <int entries>
-  using PeeledOfEight =
-      Shape<8, 32, entries / wide, wide, AccessMode::peeled_vectors, fewer_teams_of_eight>;
+  using PeeledOfEight = PeeledOf<32, entries, 8, fewer_teams_of_eight>;
   template <int lanes, int entries, int warps = 4>
-  using Scalar = Shape<warps * 32 / lanes, lanes, entries, 1, AccessMode::scalar, teams(warps)>;
+  using Scalar =
+      Shape<warps * 32 / lanes, lanes, entries, 1, AccessMode::scalar, teams_of_scalars(warps)>;
 
-  using Subgroup = ShapeList<Scalar<1, 8>, Scalar<8, 4>, Peeled<8, 16>, Peeled<16, 16>,
-                             Peeled<32, 16>, Scalar<32, 16>>;
+  template <class... S>
+  using IfHalfs = std::conditional_t<has_halfs, ShapeList<S...>, ShapeList<>>;
+  /// 32 doubles would be spilled.
+  template <class... S>
+  using IfDouble = std::conditional_t<computes_in_double, ShapeList<S...>, ShapeList<>>;
+  template <class... S>
+  using UnlessDouble = std::conditional_t<computes_in_double, ShapeList<>, ShapeList<S...>>;
+  using Subgroup =
+      decltype(ShapeList<Scalar<1, 8>, Scalar<8, 4>>{} +
+               IfHalfs<Aligned<8, 16>, Aligned<16, 16>, Aligned<32, 16>, Aligned<32, 32>>{} +
+               ShapeList<Peeled<8, 16>, Peeled<16, 16>, Peeled<32, 16>>{} +
+               UnlessDouble<Peeled<32, 32>>{} + ShapeList<Scalar<32, 16>>{});
   using ReducedSubgroup = Subgroup;
-  using FusedRegisters = ShapeList<Peeled<32, 16, 2>, Peeled<32, 16, 4>, Peeled<32, 16, 8>,
-                                   Peeled<32, 16, 16>, Scalar<32, 16, 4>, Scalar<32, 16, 16>>;
+  using FusedRegisters = decltype(
+      IfHalfs<Aligned<32, 32, 2>, Aligned<32, 32, 4>>{} +
+      UnlessDouble<Peeled<32, 32, 2>, Peeled<32, 32, 4>, PeeledOfEight<32>>{} +
+      IfDouble<Peeled<32, 16, 2>, Peeled<32, 16, 4>, Peeled<32, 16, 8>, Peeled<32, 16, 16>>{} +
+      ShapeList<Scalar<32, 16, 4>, Scalar<32, 16, 16>>{});
   using FusedScratch = ShapeList<Peeled<32, 16, 16>>;
   using Split = ShapeList<PeeledOfEight<16>>;
-  using Cluster = ShapeList<Peeled<32, 16, 8>, PeeledOfEight<32>>;
+  using Cluster = ShapeList<PeeledOfEight<32>>;
   using Online = ShapeList<Peeled<32, 8, 16>, Scalar<32, 8, 16>>;
   using ReducedOnline = Online;
   using SplitOnline = Online;

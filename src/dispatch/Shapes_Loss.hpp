@@ -14,7 +14,7 @@ template <class V>
 struct LossShapes : NoShapes {
   using Of = GeneralShapes<V>;
   template <int lanes, int entries, int warps = 4>
-  using Peeled = typename Of::template Peeled<lanes, entries, warps>;
+  using Peeled = typename Of::template PeeledOf<lanes, entries, warps, Of::teams_of_scalars(warps)>;
   template <int lanes, int entries, int warps = 4>
   using Scalar = typename Of::template Scalar<lanes, entries, warps>;
   /// Entries per lane: 64 bytes, or 128 of doubles.

@@ -45,7 +45,7 @@ class ColumnTiles {
       }
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < rows; ++k)
-        m_tile[k].take(source, RowTile::columns(row[0], first, thread), entry[k]);
+        m_tile[k].take(source, RowTile::columns(source, row[0], first, thread), entry[k]);
     } else {
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < rows; ++k) m_tile[k].load(arguments, row[k], first, thread);

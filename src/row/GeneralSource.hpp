@@ -44,58 +44,50 @@ struct ByteChunk {
   }
 };
 
-/// The places of chunks i to i + count - 1 of a tile in an array that is read besides x.
-template <int count, class Columns>
-class InputPlaces {
+/// An array that is read besides x, at the places of a thread's chunks of a tile.
+template <class Input, class Columns>
+class InputChunks {
   static constexpr int width = Columns::width;
 
  public:
-  KOKKOS_FORCEINLINE_FUNCTION InputPlaces(const Columns& columns, int i)
-      : m_first(columns(i * width)),
-        m_step(columns.step()),
-        m_left(columns.left(columns.source_row().visible) - Columns::offset(i * width)) {}
+  /// `row` is the address of column 0, `stride` the distance of columns.
+  KOKKOS_FORCEINLINE_FUNCTION InputChunks(const Columns& columns, const Input* row,
+                                          std::int64_t stride)
+      : m_first(row + columns(0) * stride),
+        m_distance(columns.step() * stride),
+        m_left(columns.chunks_left()),
+        m_are_aligned(width > 1 && stride == 1 && is_aligned(m_first)) {}
 
-  /// Prefetches them.
-  template <class Input>
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch_chunks(const Input* row, std::int64_t stride) const {
-    const Input* const p = row + m_first * stride;
-    if (stride != 1) return;
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int j = 0; j < count; ++j)
-      if (Columns::offset(j * width) < m_left) Intrinsics::prefetch(p + Columns::offset(j * width));
-  }
-
-  /// Loads the array's chunks of the columns. Entries that needn't be read are left as they are.
-  template <class Input, class Raw>
-  KOKKOS_FORCEINLINE_FUNCTION void load(const Input* row, std::int64_t stride,
-                                        Raw (&chunk)[count]) const {
-    const Input* p = row + m_first * stride;
-    if (has_chunks(p, stride)) {
+  /// Loads chunks i to i + count - 1. Chunks that needn't be read, because no chunk of x is read
+  /// there, become 0.
+  template <int count, class Raw>
+  KOKKOS_FORCEINLINE_FUNCTION void load(int i, Raw* chunk) const {
+    if (m_are_aligned) {
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int j = 0; j < count; ++j)
-        if (Columns::offset(j * width) < m_left)
-          load_chunk(p + Columns::offset(j * width), chunk[j]);
+      for (int j = i; j < i + count; ++j) {
+        chunk[j - i] = Raw{};
+        if (Columns::holds(j, m_left))
+          load_chunk(m_first + Columns::offset(j * width), chunk[j - i]);
+      }
     } else {
-      const std::int64_t distance = stride * m_step;
+      const Input* p = m_first + Columns::offset(i * width) * m_distance;
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int j = 0; j < count; ++j, p += Columns::offset(width) * distance) {
+      for (int j = i; j < i + count; ++j, p += Columns::offset(width) * m_distance) {
+        chunk[j - i] = Raw{};
         KOKKOSSOFTMAX_IMPL_UNROLL
         for (int k = 0; k < width; ++k)
-          if (Columns::offset(j * width + k) < m_left) set(chunk[j], k, p[k * distance]);
+          if (Columns::holds(j, m_left)) set(chunk[j - i], k, p[k * m_distance]);
       }
     }
   }
 
  private:
-  /// Whether the chunks of x are chunks of the array, too.
-  template <class Input>
-  KOKKOS_FORCEINLINE_FUNCTION static bool has_chunks(const Input* p, std::int64_t stride) {
+  KOKKOS_FORCEINLINE_FUNCTION static bool is_aligned(const Input* p) {
     constexpr int entries = chunk_alignment<Input>(width);
-    return width > 1 && stride == 1 &&
-           reinterpret_cast<std::uintptr_t>(p) / sizeof(Input) % entries == 0;
+    return reinterpret_cast<std::uintptr_t>(p) / sizeof(Input) % entries == 0;
   }
 
-  template <class Input, class Raw>
+  template <class Raw>
   KOKKOS_FORCEINLINE_FUNCTION static void load_chunk(const Input* p, Raw& chunk) {
     chunk = *reinterpret_cast<const Raw*>(p);
   }
@@ -105,7 +97,7 @@ class InputPlaces {
     chunk.word = *reinterpret_cast<const Bytes*>(p);
   }
 
-  template <class Input, class Entry, int size>
+  template <class Entry, int size>
   KOKKOS_FORCEINLINE_FUNCTION static void set(Chunk<Entry, size>& chunk, int k, Input input) {
     if constexpr (std::is_same_v<Entry, Input>)
       chunk.entry[k] = input;
@@ -116,9 +108,10 @@ class InputPlaces {
     chunk.word |= typename ByteChunk<width>::Word(byte) << (8 * k);
   }
 
-  std::int64_t m_first;
-  std::int64_t m_step;
+  const Input* m_first;
+  std::int64_t m_distance;
   int m_left;
+  bool m_are_aligned;
 };
 
 /// v = scale * x + bias + row_bias or v = scale * (x + bias + row_bias), or -inf where an entry is
@@ -191,73 +184,47 @@ class GeneralSource {
            (has_mask() && row.mask[column * m_arguments.inputs.mask.column_stride] == 0);
   }
 
+  /// What is read of one entry.
+  struct Entry {
+    X x;
+    T bias = T(0);
+    unsigned char mask = 1;
+  };
+  /// Loads it, if its column is visible.
+  KOKKOS_FORCEINLINE_FUNCTION Entry load(const Row& row, const X& x, std::int64_t column) const {
+    Entry entry{x};
+    if (has_bias()) entry.bias = bias_at(row, column);
+    if (has_mask()) entry.mask = row.mask[column * m_arguments.inputs.mask.column_stride];
+    return entry;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION T value(const Row& row, const Entry& entry) const {
+    const bool scales_biases = m_arguments.inputs.scale_biases;
+    T v = static_cast<T>(entry.x);
+    if (!scales_biases) v = product(v);
+    if (has_bias()) v += entry.bias;
+    v += row.row_bias;
+    if (scales_biases) v = product(v);
+    return entry.mask == 0 ? -infinity : v;
+  }
   KOKKOS_FORCEINLINE_FUNCTION T value(const Row& row, T x, std::int64_t column) const {
     if (is_masked(row, column)) return -infinity;
-    const bool scales_biases = m_arguments.inputs.scale_biases;
-    T v = scales_biases ? x : product(x);
-    if (has_bias()) v += bias_at(row, column);
-    v += row.row_bias;
-    return scales_biases ? product(v) : v;
+    return value(row, load(row, static_cast<X>(x), column));
   }
 
-  /// Prefetches what apply() reads besides x.
-  template <int count, class Columns>
-  KOKKOS_FORCEINLINE_FUNCTION void prefetch_inputs(const Columns& columns, int i) const {
-    const Row& row = columns.source_row();
-    const RowInputs& inputs = m_arguments.inputs;
-    const InputPlaces<count, Columns> places(columns, i);
-    const int fastest = m_arguments.problem.outer_rank - 1;
-    const bool bias_is_shared = inputs.bias.outer_stride[fastest] == 0;  // so it is in a cache
-    if (has_bias() && !bias_is_shared && inputs.bias_is_entries)
-      places.prefetch_chunks(reinterpret_cast<const X*>(row.bias), inputs.bias.column_stride);
-    else if (has_bias() && !bias_is_shared)
-      places.prefetch_chunks(reinterpret_cast<const T*>(row.bias), inputs.bias.column_stride);
-    if (has_mask() && inputs.mask.outer_stride[fastest] != 0)
-      places.prefetch_chunks(row.mask, inputs.mask.column_stride);
-  }
-
-  /// The values of the entries of chunks i to i + count - 1 of a tile. All loads come before the
-  /// arithmetic, so that they overlap with one another and with the loads of x.
-  template <int count, class Columns, class Raw, int items, int size>
-  KOKKOS_FORCEINLINE_FUNCTION void apply(const Columns& columns, int i, const Raw (&chunk)[items],
+  /// The values of a tile's entries, given its chunks of x. All loads that there are registers for
+  /// come before the arithmetic, so that they overlap with one another and with the loads of x.
+  template <class Columns, class Raw, int items, int size>
+  KOKKOS_FORCEINLINE_FUNCTION void apply(const Columns& columns, const Raw (&chunk)[items],
                                          T (&value)[size]) const {
     constexpr int width = Columns::width;
-    const Row& row = columns.source_row();
-    const RowInputs& inputs = m_arguments.inputs;
-    const InputPlaces<count, Columns> places(columns, i);
-    RawChunk<X, width> bias[count] = {};
-    ByteChunk<width> mask[count] = {};
-    if (has_bias() && inputs.bias_is_entries)
-      places.load(reinterpret_cast<const X*>(row.bias), inputs.bias.column_stride, bias);
-    if (has_mask()) places.load(row.mask, inputs.mask.column_stride, mask);
+    constexpr int masks_at_once = 8;  // a mask takes a register, whatever the width is
+    constexpr int count = items < masks_at_once ? items : masks_at_once;
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int j = i; j < i + count; ++j) widen<X, width>(chunk[j], value + j * width);
-    T* const v = value + i * width;
-    if (!inputs.scale_biases) multiply<count * width>(v);
-    if (has_bias() && inputs.bias_is_entries) add<count, width>(bias, v);
-    if constexpr (!std::is_same_v<X, T>) {
-      if (has_bias() && !inputs.bias_is_entries) {
-        RawChunk<T, width> wide_bias[count] = {};
-        places.load(reinterpret_cast<const T*>(row.bias), inputs.bias.column_stride, wide_bias);
-        add<count, width>(wide_bias, v);
-      }
-    }
-    if (inputs.row_bias.data != nullptr) {
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int j = 0; j < count * width; ++j) v[j] += row.row_bias;
-    }
-    if (inputs.scale_biases) multiply<count * width>(v);
-    if (has_mask()) {
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int j = 0; j < count * width; ++j)
-        v[j] = mask[j / width].is_zero(j % width) ? -infinity : v[j];
-    }
-    if (row.visible < m_arguments.problem.columns) {
-      const int left = columns.left(row.visible);
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int j = 0; j < count * width; ++j)
-        v[j] = Columns::offset(i * width + j) < left ? v[j] : -infinity;
-    }
+    for (int i = 0; i + count <= items; i += count)
+      apply_to<count>(columns, i, chunk + i, value + i * width);
+    constexpr int rest = items % count;
+    if constexpr (rest > 0)
+      apply_to<rest>(columns, items - rest, chunk + items - rest, value + size - rest * width);
   }
 
   /// values[i] = the value of x[i] of column first + i, on a host. x can be `values`.
@@ -354,24 +321,80 @@ class GeneralSource {
     for (int j = 0; j < size; ++j) x[j] = Kokkos::abs(x[j]) < T(1) ? T(0) : x[j];
   }
 
-  template <int count, int width, class Raw>
-  KOKKOS_FORCEINLINE_FUNCTION static void add(const Raw (&bias)[count], T* value) {
+  /// apply() for chunks i to i + items - 1.
+  template <int items, class Columns, class Raw>
+  KOKKOS_FORCEINLINE_FUNCTION void apply_to(const Columns& columns, int i, const Raw* chunk,
+                                            T* value) const {
+    constexpr int width = Columns::width;
+    constexpr int size = items * width;
+    const Row& row = columns.source_row();
+    const RowInputs& inputs = m_arguments.inputs;
+    const InputChunks<unsigned char, Columns> masks(columns, row.mask, inputs.mask.column_stride);
+    ByteChunk<width> mask[items] = {};
+    if (has_mask()) masks.template load<items>(i, mask);
+    if (has_bias() && inputs.bias_is_entries)
+      add_bias<X, items>(columns, i, chunk, value);
+    else if (has_bias())
+      add_bias<T, items>(columns, i, chunk, value);
+    else
+      scale<items, width>(chunk, value);
+    if (inputs.row_bias.data != nullptr) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < size; ++j) value[j] += row.row_bias;
+    }
+    if (inputs.scale_biases) multiply<size>(value);
+    if (has_mask()) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < size; ++j)
+        value[j] = mask[j / width].is_zero(j % width) ? -infinity : value[j];
+    }
+    if (row.visible < m_arguments.problem.columns) {
+      const int left = columns.left(row.visible);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < size; ++j)
+        value[j] = Columns::offset(i * width + j) < left ? value[j] : -infinity;
+    }
+  }
+
+  /// value = scale * x + bias, or x + bias if the scale follows
+  template <class Bias, int items, class Columns, class Raw>
+  KOKKOS_FORCEINLINE_FUNCTION void add_bias(const Columns& columns, int i, const Raw* chunk,
+                                            T* value) const {
+    constexpr int width = Columns::width;
+    constexpr int entries_at_once = 16;
+    constexpr int count = items % (entries_at_once / width) == 0 ? entries_at_once / width : items;
+    const RowInput& bias = m_arguments.inputs.bias;
+    const InputChunks<Bias, Columns> biases(
+        columns, reinterpret_cast<const Bias*>(columns.source_row().bias), bias.column_stride);
+    RawChunk<Bias, width> raw[count];
+    biases.template load<count>(i, raw);
+    scale<items, width>(chunk, value);
+    add<Bias, width, count>(raw, value);
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = count; j < items; j += count) {
+      biases.template load<count>(i + j, raw);
+      add<Bias, width, count>(raw, value + j * width);
+    }
+  }
+
+  /// value = scale * x, or x if the scale follows
+  template <int items, int width, class Raw>
+  KOKKOS_FORCEINLINE_FUNCTION void scale(const Raw* chunk, T* value) const {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) widen<X, width>(chunk[i], value + i * width);
+    if (!m_arguments.inputs.scale_biases) multiply<items * width>(value);
+  }
+
+  template <class Bias, int width, int count>
+  KOKKOS_FORCEINLINE_FUNCTION static void add(const RawChunk<Bias, width> (&bias)[count],
+                                              T* value) {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < count; ++j) {
       T b[width];
-      widen_any<width>(bias[j], b);
+      widen<Bias, width>(bias[j], b);
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < width; ++k) value[j * width + k] += b[k];
     }
-  }
-  template <int width>
-  KOKKOS_FORCEINLINE_FUNCTION static void widen_any(const RawChunk<X, width>& raw, T* value) {
-    widen<X, width>(raw, value);
-  }
-  template <int width>
-  requires(!std::is_same_v<X, T>) KOKKOS_FORCEINLINE_FUNCTION
-      static void widen_any(const RawChunk<T, width>& raw, T* value) {
-    widen<T, width>(raw, value);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION T bias_at(const Row& row, std::int64_t column) const {

@@ -145,8 +145,9 @@ class EntryColumns {
  public:
   static constexpr int width = width_;
 
-  KOKKOS_FORCEINLINE_FUNCTION EntryColumns(const Row& row, std::int64_t chunk)
-      : m_row(row), m_chunk(chunk) {}
+  /// `chunks_left`: see TileSlots::chunks_left(), for the chunks that are read.
+  KOKKOS_FORCEINLINE_FUNCTION EntryColumns(const Row& row, std::int64_t chunk, int chunks_left)
+      : m_row(row), m_chunk(chunk), m_chunks_left(chunks_left) {}
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t operator()(int j) const {
     return m_row.column(m_chunk + j / width * threads, j % width);
@@ -159,6 +160,12 @@ class EntryColumns {
 
   /// The distance of neighbouring entries of the row, in columns.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t step() const { return m_row.numbers.step; }
+
+  KOKKOS_FORCEINLINE_FUNCTION int chunks_left() const { return m_chunks_left; }
+  /// Whether chunk i of the thread is read.
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr bool holds(int i, int chunks_left) {
+    return i * threads < chunks_left;
+  }
 
   /// Entry j is in a chunk of the row and its column is below `visible` if offset(j) <
   /// left(visible).
@@ -175,6 +182,7 @@ class EntryColumns {
  private:
   const Row& m_row;
   std::int64_t m_chunk;
+  int m_chunks_left;
 };
 
 }  // namespace KokkosSoftmax::Impl

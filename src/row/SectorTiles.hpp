@@ -84,7 +84,7 @@ class SectorTiles {
     T value[items];
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i) value[i] = static_cast<T>(entry[i]);
-    tile.take(source, RowTile::columns(row, first, thread), value);
+    tile.take(source, RowTile::columns(source, row, first, thread), value);
   }
 
   template <class MapOf, int... k>

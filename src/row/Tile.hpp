@@ -3,6 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_ROW_TILE_HPP
 
 #include <impl/device/numerics/KokkosSoftmax_ExpForSum.hpp>
+#include <row/EdgeEntry.hpp>
 #include <row/TileSlots.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -33,16 +34,14 @@ class Tile : public TileSlots<Source_, items, width, threads, access, strides> {
     const Source source(arguments);
     Raw chunk[items];
     Slots::load_chunks(source, row, first, thread_id, chunk);
-    see(chunk);
-    if constexpr (knows_rows<Source>)
-      take_by_row(source, columns(row, first, thread_id), chunk);
-    else
-      take(source, columns(row, first, thread_id), chunk);
     if constexpr (access == AccessMode::peeled_vectors) {
-      const std::int64_t column = Slots::edge_column(row, first, thread_id);
-      if (column >= 0)
-        m_edge =
-            value_of(source, row.source_row, static_cast<T>(row.x[column]), row.numbers(column));
+      const EdgeEntry<Source> edge(source, row, Slots::edge_column(row, first, thread_id));
+      see(chunk);
+      take_chunks(source, columns(source, row, first, thread_id), chunk);
+      m_edge = edge.value(source, row);
+    } else {
+      see(chunk);
+      take_chunks(source, columns(source, row, first, thread_id), chunk);
     }
   }
   KOKKOS_FORCEINLINE_FUNCTION void load(const ArgumentsOf<Source>& arguments, const Row& row,
@@ -72,29 +71,16 @@ class Tile : public TileSlots<Source_, items, width, threads, access, strides> {
     apply_source(source, m_value, column_of);
   }
 
-  /// take() for a source that knows rows, a few chunks at one time: as many as there are registers
-  /// for what the source reads besides x.
-  KOKKOS_FORCEINLINE_FUNCTION void take_by_row(const Source& source, const Columns& columns,
-                                               const Raw (&chunk)[items]) {
-    constexpr int count = width < 8 ? 8 / width : 1;
-    if constexpr (width > 1 && items > count)
-      source.template prefetch_inputs<items - count>(columns, count);
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i + count <= items; i += count)
-      source.template apply<count>(columns, i, chunk, m_value);
-    constexpr int rest = items % count;
-    if constexpr (rest > 0) source.template apply<rest>(columns, items - rest, chunk, m_value);
-    m_edge = -Kokkos::Experimental::infinity_v<T>;
-  }
-
   /// The columns of the thread's entries in the tile whose first chunk is number `first`.
-  KOKKOS_FORCEINLINE_FUNCTION static auto columns([[maybe_unused]] const Row& row,
+  KOKKOS_FORCEINLINE_FUNCTION static auto columns([[maybe_unused]] const Source& source,
+                                                  [[maybe_unused]] const Row& row,
                                                   [[maybe_unused]] std::int64_t first,
                                                   [[maybe_unused]] int thread_id) {
     if constexpr (Source::value_is_scaled_raw)
       return AnyColumn{};
     else
-      return Columns(row, first + thread_id);
+      return Columns(row, first + thread_id,
+                     Slots::chunks_left(row.read_end(source), first, thread_id));
   }
 
   /// Fills the tile with -inf, for a row or a part of a row that this thread doesn't work on.
@@ -204,6 +190,17 @@ class Tile : public TileSlots<Source_, items, width, threads, access, strides> {
   }
 
  private:
+  template <class ColumnOf>
+  KOKKOS_FORCEINLINE_FUNCTION void take_chunks(const Source& source, const ColumnOf& column_of,
+                                               const Raw (&chunk)[items]) {
+    if constexpr (knows_rows<Source>) {
+      source.apply(column_of, chunk, m_value);
+      m_edge = -Kokkos::Experimental::infinity_v<T>;
+    } else {
+      take(source, column_of, chunk);
+    }
+  }
+
   template <bool keep, class Term>
   KOKKOS_FORCEINLINE_FUNCTION T sum_by_terms(const Term& term) {
     T partial[accumulators] = {};

@@ -84,9 +84,10 @@ class WeightedSource : public GeneralSource<V> {
   KOKKOS_FORCEINLINE_FUNCTION void load_weights_as(const Columns& columns,
                                                    T (&weight)[size]) const {
     constexpr int width = Columns::width;
-    RawChunk<Stored, width> raw[items] = {};
-    InputPlaces<items, Columns>(columns, 0)
-        .load(reinterpret_cast<const Stored*>(columns.source_row().weights), column_stride(), raw);
+    RawChunk<Stored, width> raw[items];
+    const InputChunks<Stored, Columns> weights(
+        columns, reinterpret_cast<const Stored*>(columns.source_row().weights), column_stride());
+    weights.template load<items>(0, raw);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i) widen<Stored, width>(raw[i], weight + i * width);
   }

@@ -28,7 +28,7 @@ class WeightedTile : public Tile<Source_, items, width, threads, access, strides
   KOKKOS_FORCEINLINE_FUNCTION void load(const ArgumentsOf<Source>& arguments, const Row& row,
                                         std::int64_t first, int thread_id) {
     const Source source(arguments);
-    source.template load_weights<items>(Values::columns(row, first, thread_id), m_weight);
+    source.template load_weights<items>(Values::columns(source, row, first, thread_id), m_weight);
     m_edge_weight = T(0);
     if constexpr (access == AccessMode::peeled_vectors) {
       const std::int64_t column = Values::edge_column(row, first, thread_id);

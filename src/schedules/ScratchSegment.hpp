@@ -109,6 +109,7 @@ class ScratchSegment {
                                                  const State& all) const {
     const EmptyRows empty_rows = arguments.empty_rows;
     [[maybe_unused]] const Output output(all, empty_rows);
+    [[maybe_unused]] const Source source(arguments);
     const std::int64_t end = tiles(row, begin);
     for (std::int64_t t = 1; t < end; ++t) {
       Slot slots[RowTile::items];
@@ -116,7 +117,7 @@ class ScratchSegment {
       RowTile tile;
       const std::int64_t first = begin + t * RowTile::chunks;
       if constexpr (stashes_entries) {
-        tile.take(Source(arguments), RowTile::columns(row, first, thread_id), slots);
+        tile.take(source, RowTile::columns(source, row, first, thread_id), slots);
         tile.store(row, first, thread_id, EntryOutput<Op, Output>(all, empty_rows));
       } else {
         tile.set_chunks(slots);

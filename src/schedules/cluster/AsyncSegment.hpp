@@ -228,7 +228,7 @@ class AsyncSegment {
           slots);
     SubTile entries;
     entries.template take<true>(
-        source, SubTile::columns(row, begin + RowTile::chunks + p, thread_id), slots);
+        source, SubTile::columns(source, row, begin + RowTile::chunks + p, thread_id), slots);
     return entries;
   }
 
