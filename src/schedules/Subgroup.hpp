@@ -32,20 +32,15 @@ struct SubgroupKernel {
     const LabelEntry<Op> label(arguments, first);
     Share share[rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < rows; ++k) {
-      const std::int64_t r = first + k * Shape::threads;
-      if (r < arguments.problem.rows)
-        share[k].load(arguments, Row(arguments, r), 0, lane);
-      else
-        share[k].clear();
-    }
+    for (int k = 0; k < rows; ++k)
+      share[k].load(arguments, Row(arguments, existing(first + k * Shape::threads)), 0, lane);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows; ++k) {
       auto state =
           reduce_tile<Op, HeldState<Op>, Shape::lanes>(member, share[k], arguments.function);
       const std::int64_t r = first + k * Shape::threads;
       settle_lanes<Share, Shape::lanes, EntryNumber::few>(member, arguments, 0, lane, state, [&] {
-        return row_again<Row>(arguments, r < arguments.problem.rows ? r : arguments.first_row);
+        return row_again<Row>(arguments, existing(r));
       });
       if constexpr (is_loss<Op>) {
         finish_loss_of_lanes<Op, Shape::lanes>(member, share[k], arguments, r, label, lane, state);
@@ -57,6 +52,14 @@ struct SubgroupKernel {
   }
 
   static std::size_t scratch_bytes(std::int64_t /*columns*/) { return 0; }
+
+ private:
+  /// Row r, or the last one for threads without a row. They compute it like the others, which takes
+  /// fewer instructions than to fill registers with something else.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t existing(std::int64_t r) const {
+    const std::int64_t last = arguments.problem.rows - 1;
+    return r < last ? r : last;
+  }
 };
 
 }  // namespace KokkosSoftmax::Impl
