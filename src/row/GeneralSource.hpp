@@ -69,15 +69,10 @@ class InputChunks {
         if (Columns::holds(j, m_left))
           load_chunk(m_first + Columns::offset(j * width), chunk[j - i]);
       }
+    } else if (Columns::holds(i + count - 1, m_left)) {
+      load_entries<false, count>(i, chunk);
     } else {
-      const Input* p = m_first + Columns::offset(i * width) * m_distance;
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int j = i; j < i + count; ++j, p += Columns::offset(width) * m_distance) {
-        chunk[j - i] = Raw{};
-        KOKKOSSOFTMAX_IMPL_UNROLL
-        for (int k = 0; k < width; ++k)
-          if (Columns::holds(j, m_left)) set(chunk[j - i], k, p[k * m_distance]);
-      }
+      load_entries<true, count>(i, chunk);
     }
   }
 
@@ -85,6 +80,19 @@ class InputChunks {
   KOKKOS_FORCEINLINE_FUNCTION static bool is_aligned(const Input* p) {
     constexpr int entries = chunk_alignment<Input>(width);
     return reinterpret_cast<std::uintptr_t>(p) / sizeof(Input) % entries == 0;
+  }
+
+  /// load() entry by entry. `guarded`: some of the chunks may have to be skipped.
+  template <bool guarded, int count, class Raw>
+  KOKKOS_FORCEINLINE_FUNCTION void load_entries(int i, Raw* chunk) const {
+    const Input* p = m_first + Columns::offset(i * width) * m_distance;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = i; j < i + count; ++j, p += Columns::offset(width) * m_distance) {
+      chunk[j - i] = Raw{};
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k)
+        if (!guarded || Columns::holds(j, m_left)) set(chunk[j - i], k, p[k * m_distance]);
+    }
   }
 
   template <class Raw>
@@ -217,7 +225,7 @@ class GeneralSource {
   KOKKOS_FORCEINLINE_FUNCTION void apply(const Columns& columns, const Raw (&chunk)[items],
                                          T (&value)[size]) const {
     constexpr int width = Columns::width;
-    constexpr int masks_at_once = 8;  // a mask takes a register, whatever the width is
+    constexpr int masks_at_once = 16;  // a mask takes a register, whatever the width is
     constexpr int count = items < masks_at_once ? items : masks_at_once;
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i + count <= items; i += count)
@@ -314,11 +322,17 @@ class GeneralSource {
   KOKKOS_FORCEINLINE_FUNCTION void multiply(T* x) const {
     KOKKOS_IF_ON_HOST((const HostScale<T> scale(m_arguments.scale, m_arguments.product_is_zero);
                        for (int j = 0; j < size; ++j) x[j] = scale.value(x[j], 0);))
-    KOKKOS_IF_ON_DEVICE((KOKKOSSOFTMAX_IMPL_UNROLL for (int j = 0; j < size; ++j)  //
-                         x[j] *= m_arguments.scale;))
+    KOKKOS_IF_ON_DEVICE((multiply_on_device<size>(x);))
     if (!m_arguments.product_is_zero) return;
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j) x[j] = Kokkos::abs(x[j]) < T(1) ? T(0) : x[j];
+  }
+
+  template <int size>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_on_device(T* x) const {
+    if (m_arguments.scale == T(1)) return;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) x[j] *= m_arguments.scale;
   }
 
   /// apply() for chunks i to i + items - 1.
@@ -348,7 +362,8 @@ class GeneralSource {
       for (int j = 0; j < size; ++j)
         value[j] = mask[j / width].is_zero(j % width) ? -infinity : value[j];
     }
-    if (row.visible < m_arguments.problem.columns) {
+    // also for slots without an entry, because -inf + inf would be NaN
+    if (row.visible < m_arguments.problem.columns || row.row_bias == infinity) {
       const int left = columns.left(row.visible);
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int j = 0; j < size; ++j)

@@ -89,17 +89,28 @@ class TileSlots {
   }
 
  private:
-  /// Loads the thread's chunks, which are `threads * distance` entries apart. The pointer is
-  /// advanced outside of the guards, so that each guard contains only a load and becomes a
-  /// predicate.
+  /// Loads the thread's chunks, which are `threads * distance` entries apart. Threads that hold all
+  /// chunks of a strided row need no guards, whose predicates would take registers beside what the
+  /// source reads besides x.
   template <class Distance>
   KOKKOS_FORCEINLINE_FUNCTION static void load_chunks_at(const Source& source, int left, const X* p,
                                                          Distance distance, Raw (&chunk)[items]) {
+    if constexpr (knows_rows<Source> && access == AccessMode::scalar) {
+      if (holds(items - 1, left)) return load_guarded<false>(source, left, p, distance, chunk);
+    }
+    load_guarded<true>(source, left, p, distance, chunk);
+  }
+
+  /// The pointer is advanced outside of the guards, so that each guard contains only a load and
+  /// becomes a predicate.
+  template <bool guarded, class Distance>
+  KOKKOS_FORCEINLINE_FUNCTION static void load_guarded(const Source& source, int left, const X* p,
+                                                       Distance distance, Raw (&chunk)[items]) {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i, p += threads * distance) {
       if constexpr (is_opaque<X>) make_opaque(p);
       chunk[i] = raw_chunk_of<X, width>(source.padding());
-      if (holds(i, left)) chunk[i] = *reinterpret_cast<const Raw*>(p);
+      if (!guarded || holds(i, left)) chunk[i] = *reinterpret_cast<const Raw*>(p);
     }
   }
 };
