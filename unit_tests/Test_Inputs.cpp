@@ -201,7 +201,8 @@ TYPED_TEST(InputsOf, EveryAlgorithm) {
   };
   for (const auto& [count, columns] :
        {Matrix{1, 1}, Matrix{70, 1}, Matrix{70, 7}, Matrix{70, 16}, Matrix{70, 33}, Matrix{33, 128},
-        Matrix{33, 300}, Matrix{9, 1025}, Matrix{1, 5001}, Matrix{5, 5001}, Matrix{2, 40003}})
+        Matrix{33, 300}, Matrix{9, 1000}, Matrix{9, 1025}, Matrix{3, 4096}, Matrix{1, 5001},
+        Matrix{5, 5001}, Matrix{2, 40003}})
     for (const Given& given : {Given{.bias = true}, Given{.mask = true}, Given{.lengths = true},
                                Given{.causal = true}, all_of_them}) {
       const auto inputs = random_inputs<X>(given, Broadcast::full, count, columns);
@@ -257,7 +258,11 @@ TYPED_TEST(InputsOf, RowBias) {
     for (const Given& given : {Given{.row_bias = true}, Given{.bias = true, .row_bias = true},
                                Given{.bias = true, .row_bias = true, .scale_biases = true},
                                Given{.bias = true, .scale_biases = true}}) {
-      const auto inputs = random_inputs<T>(given, Broadcast::full, 33, columns);
+      auto inputs = random_inputs<T>(given, Broadcast::full, 33, columns);
+      if (given.row_bias && !given.scale_biases) {
+        inputs.row_bias[3] = std::numeric_limits<T>::infinity();
+        inputs.row_bias[5] = -std::numeric_limits<T>::infinity();
+      }
       const auto x = normal_rows<X>(33, columns);
       for (const double scale : {0.5, 0.0}) {
         const auto v = values_of(x, inputs, scale);
