@@ -116,15 +116,14 @@ class Rule {
   /// Whether strided rows that lie side by side are faster in clusters, if these can hold them.
   /// Long columns are: they are read only once. If computation limits a kernel, as for half types
   /// and with operands, they are not, except if `column` has no team for each multiprocessor, and
-  /// except columns of float that small clusters hold (measured on an H200).
+  /// with operands except columns that clusters of teams of eight warps hold (measured on an H200).
   bool clusters_pay() const {
     constexpr int longest_in_one_team = 256;
     if (is_host_space<Exec> || !Op::writes_entries || !m_context.rows_are_neighbours() ||
         m_context.problem().columns <= longest_in_one_team)
       return false;
     constexpr bool moves_fast = is_full_precision<V> && !knows_rows<Source>;
-    constexpr int longest_with_operands =
-        is_full_precision<V> && sizeof(typename V::Compute) == 4 ? 1024 : 0;
+    constexpr int longest_with_operands = is_full_precision<V> ? 2048 : 0;
     constexpr int rows_per_team = 32;
     return moves_fast || m_context.problem().columns <= longest_with_operands ||
            m_context.problem().rows <= rows_per_team * multiprocessors(m_context.exec);

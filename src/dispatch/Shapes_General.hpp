@@ -11,7 +11,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// A lane holds 16 or 32 entries. What a call reads besides x takes registers until it is added.
+/// A lane holds 16 to 64 entries. What a call reads besides x takes registers until it is added.
 template <class V>
 struct GeneralShapes : NoShapes {
   static constexpr int wide = ShapeUnits<V>::wide;
@@ -23,10 +23,11 @@ struct GeneralShapes : NoShapes {
   }
   /// The number of teams per multiprocessor for which a lane has 64 registers for 16 entries (128
   /// if they are doubles), and 96 for 32 entries. If x and y have two bytes per entry, 32 entries
-  /// have 80: these kernels are limited by their instructions, so that more warps help.
+  /// have 80 and 64 entries 128: these kernels are limited by their instructions, so that more
+  /// warps or entries help.
   static constexpr int teams_of(int entries, int warps) {
     if (computes_in_double) return teams(16, warps);
-    return teams(entries <= 16 ? 32 : has_halfs ? 24 : 20, warps);
+    return teams(entries <= 16 ? 32 : entries > 32 ? 16 : has_halfs ? 24 : 20, warps);
   }
   static constexpr int teams_of_scalars(int warps) {
     return teams(computes_in_double ? 20 : 32, warps);
@@ -39,7 +40,7 @@ struct GeneralShapes : NoShapes {
                          AccessMode::peeled_vectors, min_teams>;
   template <int lanes, int entries, int warps = 4>
   using Peeled = PeeledOf<lanes, entries, warps, teams_of(entries, warps)>;
-  /// For aligned rows. Only entries of two bytes gain from them.
+  /// For aligned rows. Floats gain nothing from them.
   template <int lanes, int entries, int warps = 4>
   using Aligned = Shape<warps * 32 / lanes, lanes, entries / wide, wide,
                         AccessMode::guarded_vectors, teams_of(entries, warps)>;
@@ -53,6 +54,8 @@ struct GeneralShapes : NoShapes {
 
   template <class... S>
   using IfHalfs = std::conditional_t<has_halfs, ShapeList<S...>, ShapeList<>>;
+  template <class... S>
+  using UnlessHalfs = std::conditional_t<has_halfs, ShapeList<>, ShapeList<S...>>;
   /// 32 doubles would be spilled.
   template <class... S>
   using IfDouble = std::conditional_t<computes_in_double, ShapeList<S...>, ShapeList<>>;
@@ -66,20 +69,25 @@ struct GeneralShapes : NoShapes {
   using ReducedSubgroup = Subgroup;
   using FusedRegisters = decltype(
       IfHalfs<Aligned<32, 32, 2>, Aligned<32, 32, 4>>{} +
+      IfDouble<Aligned<32, 16, 2>, Aligned<32, 16, 4>, Aligned<32, 16, 8>>{} +
       UnlessDouble<Peeled<32, 32, 2>, Peeled<32, 32, 4>, PeeledOfEight<32>>{} +
       IfDouble<Peeled<32, 16, 2>, Peeled<32, 16, 4>, Peeled<32, 16, 8>, Peeled<32, 16, 16>>{} +
       ShapeList<Scalar<32, 16, 4>, Scalar<32, 16, 16>>{});
   using FusedScratch = ShapeList<Peeled<32, 16, 16>>;
   using Split = ShapeList<PeeledOfEight<16>>;
-  using Cluster = ShapeList<PeeledOfEight<32>>;
+  using Cluster = decltype(IfHalfs<Aligned<32, 64, 8>, Peeled<32, 64, 8>>{} +
+                           UnlessHalfs<PeeledOfEight<32>>{});
   using Online = ShapeList<Peeled<32, 8, 16>, Scalar<32, 8, 16>>;
-  using ReducedOnline = Online;
+  /// The loop leaves so little to do per tile that small teams with large tiles are the fastest.
+  using ReducedOnline = decltype(IfDouble<Peeled<32, 16, 4>>{} + UnlessDouble<Peeled<32, 32, 4>>{} +
+                                 ShapeList<Scalar<32, 8, 16>>{});
   using SplitOnline = Online;
   using ReducedSplitOnline = SplitOnline;
   using ColumnHeld =
       ShapeList<Scalar<32, 16, 1>, Scalar<32, 16, 4>, Scalar<32, 16, 8>, Scalar<32, 16, 16>>;
   using LongColumn = ShapeList<Scalar<32, 8, 16>>;
   using ReducedColumn = LongColumn;
+  using ManyReducedColumns = ShapeList<Scalar<32, 8, 4>>;
   using SplitColumn = ShapeList<Scalar<32, 8, 16>>;
   using ClusterColumn = ShapeList<Scalar<32, 16, 8>, Scalar<32, 16, 16>>;
 };
