@@ -73,6 +73,8 @@ class Rule {
                                          : column,
               column, online};
     constexpr std::int64_t longest_in_one_team = 8192;  // longer: faster in a cluster
+    if constexpr (has_row<Source> && !Op::writes_entries)
+      return {subgroup, fused_registers, splitting_pays() ? split_online : online, online};
     if constexpr (has_row<Source>) {
       const bool is_short = m_context.problem().columns <= longest_in_one_team;
       return {subgroup,

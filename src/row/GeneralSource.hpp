@@ -225,7 +225,8 @@ class GeneralSource {
   KOKKOS_FORCEINLINE_FUNCTION void apply(const Columns& columns, const Raw (&chunk)[items],
                                          T (&value)[size]) const {
     constexpr int width = Columns::width;
-    constexpr int masks_at_once = 16;  // a mask takes a register, whatever the width is
+    // a mask takes a register, whatever the width is, beside those of the entries
+    constexpr int masks_at_once = size * sizeof(T) > 128 ? 8 : 16;
     constexpr int count = items < masks_at_once ? items : masks_at_once;
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i + count <= items; i += count)
