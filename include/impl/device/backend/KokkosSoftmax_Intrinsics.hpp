@@ -10,7 +10,6 @@
 /// - fast_exp2(x): 2^x of a float to two units of 2^-23; results below the smallest normal number
 ///   may be 0
 /// - make_opaque(value): makes the compiler forget what it knows about a value
-/// - prefetch(p): brings the cache line of p from a device's memory to its last cache
 /// - upper_word(x), lower_word(x), of_words(upper, lower): take a double apart into its upper and
 ///   lower 32 bits, and put it together again
 /// - product(a, b): a * b, rounded by itself. Programs whose kernels call the library's functions

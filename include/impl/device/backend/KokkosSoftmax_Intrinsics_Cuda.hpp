@@ -22,10 +22,6 @@ KOKKOS_FORCEINLINE_FUNCTION void make_opaque(T& value) {
   if constexpr (std::is_pointer_v<T> || std::is_same_v<T, std::int64_t>) asm("" : "+l"(value));
 }
 
-KOKKOS_FORCEINLINE_FUNCTION void prefetch(const void* p) {
-  asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
-}
-
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t upper_word(double x) {
   return static_cast<std::uint32_t>(__double2hiint(x));
 }

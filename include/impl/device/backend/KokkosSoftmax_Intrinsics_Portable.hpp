@@ -13,7 +13,6 @@ KOKKOS_FORCEINLINE_FUNCTION float fast_exp2(float x) { return Kokkos::exp2(x); }
 
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void make_opaque(T&) {}
-KOKKOS_FORCEINLINE_FUNCTION void prefetch(const void*) {}
 
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t upper_word(double x) {
   return static_cast<std::uint32_t>(Kokkos::bit_cast<std::uint64_t>(x) >> 32);
