@@ -52,8 +52,10 @@ using ArgumentsOf = typename ArgumentsOfSource<Source>::type;
 /// - value(row, x, column)
 /// - visible_columns(row): the number of columns of which x may be read; the others are masked
 /// - is_masked(row, column): whether the entry counts for nothing, whatever x is
-/// - apply<count>(columns, i, chunk, value), the values of the entries of chunks i to i + count - 1
-///   of a tile, where `columns` is its EntryColumns
+/// - apply(columns, chunk, value), the values of the entries of a tile, given its chunks of x, where
+///   `columns` is its EntryColumns
+/// - Entry: what it reads of one entry; load(row, x, column) loads it, and value(row, entry) is its
+///   value, see EdgeEntry
 /// - on_host(row), as on_host()
 ///
 /// A source with two inputs per entry has inputs = 2, and in place of value()
