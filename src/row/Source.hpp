@@ -52,7 +52,7 @@ using ArgumentsOf = typename ArgumentsOfSource<Source>::type;
 /// - value(row, x, column)
 /// - visible_columns(row): the number of columns of which x may be read; the others are masked
 /// - is_masked(row, column): whether the entry counts for nothing, whatever x is
-/// - apply(columns, chunk, value), the values of the entries of a tile, given its chunks of x, where
+/// - apply(columns, chunk, value): the values of a tile's entries. `chunk` has its chunks of x, and
 ///   `columns` is its EntryColumns
 /// - Entry: what it reads of one entry; load(row, x, column) loads it, and value(row, entry) is its
 ///   value, see EdgeEntry
