@@ -6,6 +6,7 @@
 /// Rows that don't fit registers.
 
 #include <host/NearZero.hpp>
+#include <host/Page.hpp>
 #include <host/RowReduction.hpp>
 #include <host/RowWriter.hpp>
 
@@ -61,6 +62,13 @@ std::int64_t bytes_ahead(std::int64_t columns) {
   return is_left_to_prefetchers<Op, X>(columns) ? 0 : far_ahead;
 }
 
+/// Writes so many vectors of a row, if it has them.
+template <class Writer>
+KOKKOSSOFTMAX_HOST_FUNCTION void write_lead(Writer& writer, std::int64_t vectors) {
+  writer.begin();
+  for (std::int64_t n = smaller(vectors, writer.whole_vectors()); n > 0; --n) writer.write_vector();
+}
+
 /// Rows that stay in a cache until their output is written. While a row is read, the row before it
 /// is written, so that reading and writing overlap.
 ///
@@ -75,6 +83,7 @@ void overlapped_rows(const Job& job) {
   const Values values(job.factors);
   const std::int64_t n = job.columns;
   const std::int64_t ahead = bytes_ahead<Op, typename Job::X>(n);
+  constexpr std::int64_t vector_bytes = L::width * sizeof(typename Job::Y);
   const auto buffer_of = [&](std::int64_t r) { return job.buffer + (r % 2) * host_buffer_row; };
   const auto entries_of = [&](std::int64_t r, [[maybe_unused]] const LaneStates<L>& row) {
     [[maybe_unused]] const auto* const x = job.x + r * job.x_stride;
@@ -98,6 +107,7 @@ void overlapped_rows(const Job& job) {
     }
     Reduction reduction(values, ahead);
     const auto* const x = job.x + r * job.x_stride;
+    if (r > 0) write_lead(writer, bytes_of_lead(job.y + written * job.y_stride, x) / vector_bytes);
     for (std::int64_t c = 0; c < n; c += block) {
       const std::int64_t end = c + block < n ? c + block : n;
       writer.begin();

@@ -20,6 +20,19 @@ inline std::int64_t distance_in_page(const void* a, const void* b) {
       (reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) % page_bytes);
 }
 
+/// Loads and stores so many bytes apart within a page don't disturb each other.
+inline constexpr std::int64_t bytes_apart = 512;
+
+/// The number of bytes of a row y that are stored before those of a row x in their place are
+/// loaded, so that no load follows a store right behind it within a page. Rows y that lie up to
+/// `right_behind` bytes before x need that, too (measured on AMD's Zen 4).
+inline std::int64_t bytes_of_lead(const void* y, const void* x) {
+  constexpr std::int64_t right_behind = 128;
+  const std::int64_t distance = distance_in_page(y, x);
+  const bool is_apart = distance >= bytes_apart && distance <= page_bytes - right_behind;
+  return is_apart ? 0 : bytes_apart;
+}
+
 /// Arrays of one number per row of a panel, all of which begin in the cache line at the place of p
 /// within a page.
 template <class T, int count>

@@ -26,8 +26,7 @@ class PipelinedRows {
   static constexpr std::int64_t group_vectors = 512;
   /// The exponentials that each element adds up before they are added to the sum with compensation.
   static constexpr std::int64_t block_vectors = 16;
-  /// Loads and stores so many bytes apart within a page don't disturb each other.
-  static constexpr std::int64_t apart = 512;
+  static constexpr std::int64_t apart = bytes_apart;
   /// From an element of y that is stored to the one whose line is prefetched.
   static constexpr std::int64_t elements_ahead = 1024 / sizeof(Y);
 
@@ -57,16 +56,13 @@ class PipelinedRows {
   }
 
  private:
-  /// The number of vectors that are written before those of the row in their place are read, so
-  /// that no load follows a store right behind it within a page. Rows of y that lie up to
-  /// `right_behind` bytes before the rows that are read need that, too (measured on AMD's Zen 4).
-  /// Rows of few vectors would wait for the stores instead.
+  /// The number of vectors that are written before those of the row in their place are read, see
+  /// bytes_of_lead(). Rows of few vectors would wait for the stores instead.
   std::int64_t lead() const {
     constexpr std::int64_t least_vectors = 32;
-    constexpr std::int64_t right_behind = 128;
-    const std::int64_t distance = distance_in_page(m_job.y, row(m_group));
-    const bool is_apart = distance >= apart && distance <= page_bytes - right_behind;
-    return is_apart || m_vectors < least_vectors ? 0 : apart / static_cast<int>(sizeof(V));
+    return m_vectors < least_vectors
+               ? 0
+               : bytes_of_lead(m_job.y, row(m_group)) / static_cast<int>(sizeof(V));
   }
   /// The first row of the next group that is read while a group's first row is computed, for the
   /// same reason.
