@@ -72,10 +72,11 @@ class Rule {
               : splitting_columns_pays() ? split_column
                                          : column,
               column, online};
-    constexpr std::int64_t longest_in_one_team = 8192;  // longer: faster in a cluster
+    // Rows that are read once need no place where they are held (measured on an H200).
     if constexpr (has_row<Source> && !Op::writes_entries)
       return {subgroup, fused_registers, splitting_pays() ? split_online : online, online};
     if constexpr (has_row<Source>) {
+      constexpr std::int64_t longest_in_one_team = 8192;  // longer: faster in a cluster
       const bool is_short = m_context.problem().columns <= longest_in_one_team;
       return {subgroup,
               is_short ? fused_registers : cluster,
@@ -116,16 +117,17 @@ class Rule {
   }
 
   /// Whether strided rows that lie side by side are faster in clusters, if these can hold them.
-  /// Long columns are: they are read only once. If computation limits a kernel, as for half types
-  /// and with operands, they are not, except if `column` has no team for each multiprocessor, and
-  /// with operands except columns that clusters of teams of eight warps hold (measured on an H200).
+  /// Long columns are: they are read only once. Computation limits the kernels of half types and of
+  /// long columns with operands. These are faster in clusters only if `column` has no team for each
+  /// multiprocessor (measured on an H200).
   bool clusters_pay() const {
     constexpr int longest_in_one_team = 256;
     if (is_host_space<Exec> || !Op::writes_entries || !m_context.rows_are_neighbours() ||
         m_context.problem().columns <= longest_in_one_team)
       return false;
     constexpr bool moves_fast = is_full_precision<V> && !knows_rows<Source>;
-    constexpr int longest_with_operands = is_full_precision<V> ? 2048 : 0;
+    constexpr int longest_with_operands =  // what clusters of teams of eight warps hold
+        is_full_precision<V> ? 2048 : 0;
     constexpr int rows_per_team = 32;
     return moves_fast || m_context.problem().columns <= longest_with_operands ||
            m_context.problem().rows <= rows_per_team * multiprocessors(m_context.exec);

@@ -16,13 +16,13 @@ template <class V>
 struct GeneralShapes : NoShapes {
   static constexpr int wide = ShapeUnits<V>::wide;
   static constexpr bool computes_in_double = sizeof(typename V::Compute) == 8;
-  static constexpr bool has_halfs = wide > widest<float>;
+  static constexpr bool has_halfs = wide > widest<float>;  // x and y have two bytes per entry
 
   static constexpr int teams(int resident_warps, int warps) {
     return warps > resident_warps ? 1 : resident_warps / warps;
   }
   /// The number of teams per multiprocessor for which a lane has 64 registers for 16 entries (128
-  /// if they are doubles), and 96 for 32 entries. If x and y have two bytes per entry, 32 entries
+  /// if they are doubles), and 96 for 32 entries. If has_halfs, 32 entries
   /// have 80 and 64 entries 128: these kernels are limited by their instructions, so that more
   /// warps or entries help.
   static constexpr int teams_of(int entries, int warps) {
@@ -44,7 +44,7 @@ struct GeneralShapes : NoShapes {
   template <int lanes, int entries, int warps = 4>
   using Aligned = Shape<warps * 32 / lanes, lanes, entries / wide, wide,
                         AccessMode::guarded_vectors, teams_of(entries, warps)>;
-  /// For other numbers of registers: eight warps per team.
+  /// For more registers per lane than teams_of() leaves: the number of teams of eight warps.
   static constexpr int fewer_teams_of_eight = computes_in_double ? 2 : 3;
   template <int entries>
   using PeeledOfEight = PeeledOf<32, entries, 8, fewer_teams_of_eight>;
@@ -56,11 +56,12 @@ struct GeneralShapes : NoShapes {
   using IfHalfs = std::conditional_t<has_halfs, ShapeList<S...>, ShapeList<>>;
   template <class... S>
   using UnlessHalfs = std::conditional_t<has_halfs, ShapeList<>, ShapeList<S...>>;
-  /// 32 doubles would be spilled.
   template <class... S>
   using IfDouble = std::conditional_t<computes_in_double, ShapeList<S...>, ShapeList<>>;
   template <class... S>
   using UnlessDouble = std::conditional_t<computes_in_double, ShapeList<>, ShapeList<S...>>;
+
+  // 32 doubles per lane would be spilled.
   using Subgroup =
       decltype(ShapeList<Scalar<1, 8>, Scalar<8, 4>>{} +
                IfHalfs<Aligned<8, 16>, Aligned<16, 16>, Aligned<32, 16>, Aligned<32, 32>>{} +

@@ -62,7 +62,7 @@ std::int64_t bytes_ahead(std::int64_t columns) {
   return is_left_to_prefetchers<Op, X>(columns) ? 0 : far_ahead;
 }
 
-/// Writes so many vectors of a row, if it has them.
+/// Writes the first vectors of a row, or all that are whole if it has fewer.
 template <class Writer>
 KOKKOSSOFTMAX_HOST_FUNCTION void write_lead(Writer& writer, std::int64_t vectors) {
   writer.begin();

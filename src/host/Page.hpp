@@ -20,7 +20,7 @@ inline std::int64_t distance_in_page(const void* a, const void* b) {
       (reinterpret_cast<std::uintptr_t>(a) - reinterpret_cast<std::uintptr_t>(b)) % page_bytes);
 }
 
-/// Loads and stores so many bytes apart within a page don't disturb each other.
+/// A load and a store that are at least so far apart within a page don't disturb each other.
 inline constexpr std::int64_t bytes_apart = 512;
 
 /// The number of bytes of a row y that are stored before those of a row x in their place are

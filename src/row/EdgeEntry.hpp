@@ -2,13 +2,16 @@
 #ifndef KOKKOSSOFTMAX_SRC_ROW_EDGEENTRY_HPP
 #define KOKKOSSOFTMAX_SRC_ROW_EDGEENTRY_HPP
 
+/// \file
+/// The single entries before and after the chunks of a row.
+
 #include <row/Row.hpp>
 #include <row/Source.hpp>
 
 namespace KokkosSoftmax::Impl {
 
-/// The peeled entry of a thread, or none. It is loaded when the object is made, so that the load
-/// overlaps with those of the thread's chunks.
+/// The peeled entry of a thread (see ChunkedRow), or none. It is loaded when the object is made, so
+/// that the load overlaps with those of the thread's chunks.
 template <class Source>
 class EdgeEntry {
   using X = typename Source::Types::X;

@@ -54,8 +54,8 @@ struct SubgroupKernel {
   static std::size_t scratch_bytes(std::int64_t /*columns*/) { return 0; }
 
  private:
-  /// Row r, or the last one for threads without a row. They compute it like the others, which takes
-  /// fewer instructions than to fill registers with something else.
+  /// Row r, or the last one for threads without a row. They compute it without writing results,
+  /// which takes fewer instructions than to fill their registers with -inf.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t existing(std::int64_t r) const {
     const std::int64_t last = arguments.problem.rows - 1;
     return r < last ? r : last;
