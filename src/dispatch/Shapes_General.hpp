@@ -22,9 +22,8 @@ struct GeneralShapes : NoShapes {
     return warps > resident_warps ? 1 : resident_warps / warps;
   }
   /// The number of teams per multiprocessor for which a lane has 64 registers for 16 entries (128
-  /// if they are doubles), and 96 for 32 entries. If has_halfs, 32 entries
-  /// have 80 and 64 entries 128: these kernels are limited by their instructions, so that more
-  /// warps or entries help.
+  /// if they are doubles), and 96 for 32 entries. If has_halfs, 32 entries have 80 registers and 64
+  /// entries have 128: instructions limit these kernels, so that more warps or entries help.
   static constexpr int teams_of(int entries, int warps) {
     if (computes_in_double) return teams(16, warps);
     return teams(entries <= 16 ? 32 : entries > 32 ? 16 : has_halfs ? 24 : 20, warps);
