@@ -35,6 +35,36 @@ class EdgeEntry {
   std::int64_t m_column;
 };
 
+/// The same for sources with two inputs per entry. The pair of a thread without an entry is zero.
+template <class Source>
+requires has_two_inputs<Source>
+class EdgeEntry<Source> {
+  using X = typename Source::Types::X;
+  using T = typename Source::Types::Compute;
+
+ public:
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION EdgeEntry(const Source& /*source*/, const Row& row,
+                                        std::int64_t column)
+      : m_is_entry(column >= 0) {
+    if (!m_is_entry) return;
+    m_x = row.x[column];
+    m_second = row.source_row.dy[row.numbers(column) * row.source_row.stride];
+  }
+
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION auto value(const Source& source, const Row& /*row*/) const {
+    using Pair = decltype(source.pair(T(0), T(0)));
+    return m_is_entry ? source.pair(static_cast<T>(m_x), static_cast<T>(m_second))
+                      : Pair{T(0), T(0)};
+  }
+
+ private:
+  bool m_is_entry;
+  X m_x{};
+  X m_second{};
+};
+
 /// The same for sources that read more than x.
 template <class Source>
 requires knows_rows<Source>

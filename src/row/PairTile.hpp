@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_ROW_PAIRTILE_HPP
 #define KOKKOSSOFTMAX_SRC_ROW_PAIRTILE_HPP
 
+#include <row/EdgeEntry.hpp>
 #include <row/TileSlots.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -29,19 +30,13 @@ class PairTile : public TileSlots<Source_, items, width, threads, access, stride
     Raw chunk[items], second[items];
     Slots::load_chunks(source, row, first, thread_id, chunk);
     load_second(source, row, first, thread_id, second);
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i) {
-      widen<X, width>(chunk[i], m_p + i * width);
-      widen<X, width>(second[i], m_t + i * width);
-    }
-    source.template make_pairs<size>(m_p, m_t);
     m_edge = {T(0), T(0)};
     if constexpr (access == AccessMode::peeled_vectors) {
-      const std::int64_t column = Slots::edge_column(row, first, thread_id);
-      if (column >= 0)
-        m_edge = source.pair(
-            static_cast<T>(row.x[column]),
-            static_cast<T>(row.source_row.dy[row.numbers(column) * row.source_row.stride]));
+      const EdgeEntry<Source> edge(source, row, Slots::edge_column(row, first, thread_id));
+      make_pairs(source, chunk, second);
+      m_edge = edge.value(source, row);
+    } else {
+      make_pairs(source, chunk, second);
     }
   }
 
@@ -83,6 +78,16 @@ class PairTile : public TileSlots<Source_, items, width, threads, access, stride
   }
 
  private:
+  KOKKOS_FORCEINLINE_FUNCTION void make_pairs(const Source& source, const Raw (&chunk)[items],
+                                              const Raw (&second)[items]) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) {
+      widen<X, width>(chunk[i], m_p + i * width);
+      widen<X, width>(second[i], m_t + i * width);
+    }
+    source.template make_pairs<size>(m_p, m_t);
+  }
+
   /// The second input of the chunks that load_chunks() loads. Its chunks are loaded whole if they
   /// are aligned as those of x are.
   KOKKOS_FORCEINLINE_FUNCTION static void load_second(const Source& source, const Row& row,
