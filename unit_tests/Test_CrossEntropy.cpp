@@ -150,6 +150,17 @@ TYPED_TEST(CrossEntropy, EveryAlgorithm) {
     }
 }
 
+// So many rows that they pass through teams of one warp on a GPU.
+TYPED_TEST(CrossEntropy, ManyRows) {
+  using X = typename TypeParam::x_value;
+  constexpr std::size_t count = is_host_space<typename TypeParam::exec> ? 40 : 9000;
+  constexpr std::size_t columns = 1027;
+  const auto& x = normal_sample<X>(count, columns).rows;
+  for (const double smoothing : {0.0, 0.125})
+    EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int32_t>(
+        {count, columns}, x, random_labels(count, columns, smoothing, -100), {.scale = 0.5}, 1)));
+}
+
 // Fewer rows than threads, so that these share the columns on a host.
 TYPED_TEST(CrossEntropy, OneLongRow) {
   using X = typename TypeParam::x_value;

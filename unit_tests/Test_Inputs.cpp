@@ -374,6 +374,22 @@ TYPED_TEST(InputsOf, FewWideRows) {
       }
 }
 
+// So many rows that they pass through teams of one warp on a GPU if they are only read.
+TYPED_TEST(InputsOf, ManyRowsThatAreOnlyRead) {
+  using X = typename TypeParam::x_value;
+  constexpr std::size_t count = is_host_space<typename TypeParam::exec> ? 40 : 9000;
+  constexpr std::size_t columns = 1027;
+  for (const Given& given : {Given{.bias = true, .mask = true}, Given{.lengths = true}}) {
+    const auto inputs = random_inputs<X>(given, Broadcast::full, count, columns);
+    const auto x = with_hidden_values(normal_rows<X>(count, columns), inputs);
+    const Case c{.function = Function::logsumexp,
+                 .extents = {count, columns},
+                 .options = {.scale = 0.5},
+                 .x_offset = 1};
+    EXPECT_TRUE((TestFixture::template check<Right>(c, x, inputs, given, Broadcast::full)));
+  }
+}
+
 // A tensor of rank 4 as in attention: bias per head, mask per batch and key, lengths per batch, and
 // causal limits along the second-last axis.
 TYPED_TEST(InputsOf, RankFour) {

@@ -128,6 +128,37 @@ TYPED_TEST(Weights, FewWideRows) {
 
 // An entry with the weight 0 counts for nothing, even if it is NaN or +inf. The sign of an infinite
 // sum is that of the weights of the entries that are +inf.
+// So many rows that they pass through teams of one warp on a GPU, because they share the weights.
+TYPED_TEST(Weights, ManyRowsWithTheSameWeights) {
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using Exec = typename TypeParam::exec;
+  using T = typename TypeParam::value;
+  constexpr std::size_t count = is_host_space<Exec> ? 40 : 9000;
+  constexpr std::size_t columns = 1027;
+  const auto x = normal_rows<X>(count, columns);
+  const auto of_columns = random_weights<X>(1, columns);
+  std::vector<T> weights;
+  for (std::size_t row = 0; row < count; ++row)
+    weights.insert(weights.end(), of_columns.values.begin(), of_columns.values.end());
+  Field<X, Exec> x_field(place<Right>(Extents{count, columns}, 1)),
+      w_field(place<Right>({columns}));
+  Field<Y, Exec> lse(place<Right>(Extents{count}));
+  x_field.assign(x.values);
+  w_field.assign(of_columns.values);
+  const auto x_view = x_field.template view<Right, 2, const X>();
+  const auto lse_view = lse.template view<Right, 1>();
+  const Operands operands{.weights = w_field.template view<Right, 1, const X>()};
+  const Exec exec;
+  const auto plan = plan_logsumexp(exec, x_view, lse_view, {}, operands);
+  plan.execute(x_view, lse_view, operands);
+  exec.fence();
+  EXPECT_TRUE(are_near<Y>(lse.template read<T>(), without_signs(reference_weighted(x, weights))));
+  if (is_cuda<Exec>) {
+    EXPECT_NE(plan.describe().find("online{team_size=1,"), std::string::npos) << plan.describe();
+  }
+}
+
 TYPED_TEST(Weights, SpecialValues) {
   using T = typename TypeParam::value;
   constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();

@@ -6,8 +6,10 @@
 /// The rule: which variant is taken if no line of a tuning table applies. docs/algorithms.md shows
 /// the rule as a table.
 
+#include <algorithm>
 #include <backend/Hardware.hpp>
 #include <dispatch/KernelRegistry.hpp>
+#include <span>
 
 namespace KokkosSoftmax::Impl {
 
@@ -74,7 +76,8 @@ class Rule {
               column, online};
     // Rows that are read once need no place where they are held (measured on an H200).
     if constexpr (has_row<Source> && !Op::writes_entries)
-      return {subgroup, fused_registers, splitting_pays() ? split_online : online, online};
+      return {subgroup, looping_pays() ? online : fused_registers,
+              splitting_pays() ? split_online : online, online};
     if constexpr (has_row<Source>) {
       constexpr std::int64_t longest_in_one_team = 8192;  // longer: faster in a cluster
       const bool is_short = m_context.problem().columns <= longest_in_one_team;
@@ -188,6 +191,32 @@ class Rule {
     return Op::writes_entries || m_context.problem().rows < 2 * multiprocessors(m_context.exec);
   }
 
+  /// Whether rows with operands that are only reduced pass through small teams. They are held if
+  /// they are few, and if that is faster, except rows that end early: floats that fill a team, and
+  /// floats and doubles whose rows have weights of their own (measured on an H100).
+  bool looping_pays() const {
+    const int loop = first_of(Algorithm::online, Regime::any_rows);
+    if (loop == none || !fills_device(loop)) return false;
+    const RowInputs& inputs = m_context.arguments.inputs;
+    if (inputs.lengths.data != nullptr || inputs.causal_limit != RowInputs::no_limit) return true;
+    if constexpr (!is_full_precision<V>) return true;
+    if constexpr (has_weights<Source>) return is_shared_by_rows(inputs.weights);
+    constexpr bool are_floats = sizeof(X) == sizeof(float);
+    const int held = first_of(Algorithm::fused_registers, Regime::any_rows);
+    return !are_floats || held == none ||
+           4 * m_context.problem().columns < 3 * register_capacity(list[held].schedule);
+  }
+  /// Whether a variant has at least two rows for each team that is resident at one time.
+  bool fills_device(int variant) const {
+    return m_context.problem().rows >= static_cast<std::int64_t>(2) *
+                                           list[variant].schedule.min_teams *
+                                           multiprocessors(m_context.exec);
+  }
+  bool is_shared_by_rows(const RowInput& input) const {
+    const std::span strides(input.outer_stride, m_context.problem().outer_rank);
+    return std::all_of(strides.begin(), strides.end(), [](auto stride) { return stride == 0; });
+  }
+
   /// Whether strided rows are so short that a lane has little to do per row, and a lane can't load
   /// several rows at one time.
   bool lane_holds_row() const {
@@ -226,9 +255,8 @@ class Rule {
            m_context.problem().rows >= multiprocessors(m_context.exec);
   }
 
-  /// The first variant that serves and has at least `fewest_lanes` lanes per vector. `column` also
-  /// serves rows that are longer than its tile. For these, the result is the last variant that has
-  /// the best access mode.
+  /// The first variant that serves, suits the problem and has at least `fewest_lanes` lanes per
+  /// vector. If none suits, the last one that serves and has the best access mode.
   int first_of(Algorithm algorithm, Regime regime, int fewest_lanes = 1) const {
     int last = none;
     for (const int c : by_algorithm.of(algorithm)) {
@@ -238,9 +266,22 @@ class Rule {
         continue;
       if (last != none && list[last].schedule.access != schedule.access) break;
       last = c;
-      if (algorithm != Algorithm::column || holds_column(c)) break;
+      if (suits(algorithm, c)) break;
     }
     return last;
+  }
+  /// Whether a variant that serves is preferred to the next ones: `column` also serves rows that
+  /// are longer than its tile, and `online` has teams of rising size for rows that are only read.
+  bool suits(Algorithm algorithm, int variant) const {
+    constexpr bool loops_in_small_teams =
+        !Op::writes_entries && !std::is_same_v<Source, PlainSource<V>>;
+    if (algorithm == Algorithm::column) return holds_column(variant);
+    if (!loops_in_small_teams || algorithm != Algorithm::online) return true;
+    return m_context.options.reproducible ? loops_a_few_times(variant) : fills_device(variant);
+  }
+  bool loops_a_few_times(int variant) const {
+    constexpr int most = 8;
+    return m_context.problem().columns <= most * register_capacity(list[variant].schedule);
   }
 
   /// Whether the variant adds up the row in the order that the call asks for.

@@ -78,9 +78,13 @@ struct GeneralShapes : NoShapes {
   using Cluster = decltype(IfHalfs<Aligned<32, 64, 8>, Peeled<32, 64, 8>>{} +
                            UnlessHalfs<PeeledOfEight<32>>{});
   using Online = ShapeList<Peeled<32, 8, 16>, Scalar<32, 8, 16>>;
-  /// The loop leaves so little to do per tile that small teams with large tiles are the fastest.
-  using ReducedOnline = decltype(IfDouble<Peeled<32, 16, 4>>{} + UnlessDouble<Peeled<32, 32, 4>>{} +
-                                 ShapeList<Scalar<32, 8, 16>>{});
+  /// The loop leaves so little to do per tile that small teams with large tiles are the fastest. 80
+  /// registers per lane are too few for 32 entries of half types.
+  template <int warps>
+  using Loop = std::conditional_t<
+      has_halfs, PeeledOf<32, 32, warps, teams(20, warps)>,
+      std::conditional_t<computes_in_double, Peeled<32, 16, warps>, Peeled<32, 32, warps>>>;
+  using ReducedOnline = ShapeList<Loop<1>, Loop<4>, Scalar<32, 8, 16>>;
   using SplitOnline = Online;
   using ReducedSplitOnline = SplitOnline;
   using ColumnHeld =

@@ -4,7 +4,7 @@
 
 /// \file
 /// The shapes of LossSource for GPUs: as few as serve all widths. A row is read once, and nearly
-/// nothing is written.
+/// nothing is written, so that rows of more columns than a vector holds pass through small teams.
 
 #include <dispatch/Shapes_General.hpp>
 
@@ -17,14 +17,25 @@ struct LossShapes : NoShapes {
   using Peeled = typename Of::template PeeledOf<lanes, entries, warps, Of::teams_of_scalars(warps)>;
   template <int lanes, int entries, int warps = 4>
   using Scalar = typename Of::template Scalar<lanes, entries, warps>;
-  /// Entries per lane: 64 bytes, or 128 of doubles.
-  static constexpr int many = sizeof(typename V::X) == 2 ? 32 : 16;
+  /// Entries per lane: 64 bytes. Entries of half types stay as they are in memory (HalfTile).
+  /// Doubles are loaded one by one, because peeled entries would cost registers.
+  static constexpr int many = Of::has_halfs ? 32 : 16;
+  static constexpr int resident_loops_of_doubles = 28;
+  template <int warps>
+  using Loop = std::conditional_t<
+      Of::computes_in_double,
+      Shape<warps, 32, 12, 1, AccessMode::scalar, Of::teams(resident_loops_of_doubles, warps)>,
+      Peeled<32, many, warps>>;
+  static constexpr int teams_of_half_pairs = 10;
 
-  using Subgroup = ShapeList<Scalar<1, 8>, Scalar<1, 16>, Scalar<1, 24>, Scalar<8, 4>,
-                             Peeled<8, 16>, Peeled<32, 16>, Scalar<32, 16>>;
+  using Subgroup =
+      decltype(ShapeList<Scalar<1, 8>, Scalar<1, 16>, Scalar<1, 24>, Scalar<8, 4>, Peeled<8, 16>,
+                         Peeled<16, 16>, Peeled<32, 16>>{} +
+               typename Of::template IfHalfs<
+                   typename Of::template PeeledOf<32, many, 4, teams_of_half_pairs>>{} +
+               ShapeList<Scalar<32, 16>>{});
   using ReducedSubgroup = Subgroup;
-  using FusedRegisters = ShapeList<Peeled<32, many, 2>, Peeled<32, many, 4>, Peeled<32, many, 8>>;
-  using ReducedOnline = ShapeList<Peeled<32, many, 8>, Scalar<32, 8, 16>>;
+  using ReducedOnline = ShapeList<Loop<1>, Loop<4>, Loop<8>, Scalar<32, 8, 16>>;
   using ReducedColumn = typename Of::ReducedColumn;
   using ManyReducedColumns = ShapeList<Scalar<32, 8, 2>>;
 };

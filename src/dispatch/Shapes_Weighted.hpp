@@ -37,7 +37,9 @@ struct WeightedShapes : NoShapes {
   using ScalarOfEight =
       Shape<8, 32, entries, 1, AccessMode::scalar, GeneralShapes<V>::fewer_teams_of_eight>;
 
-  using ReducedOnline = ShapeList<PeeledOfEight<8>, ScalarOfEight<8>>;
+  static constexpr int entries_of_loop = sizeof(typename V::Compute) == 8 ? 8 : 32;
+  using Loop = typename GeneralShapes<V>::template PeeledOf<32, entries_of_loop, 1, 16>;
+  using ReducedOnline = ShapeList<Loop, PeeledOfEight<8>, ScalarOfEight<8>>;
   using ReducedSplitOnline = ShapeList<Peeled<32, 8, 8>, Scalar<32, 8, 8>>;
   using ReducedColumn = ShapeList<Scalar<32, 8, 4>, ScalarOfEight<8>>;
   using SplitColumn = ShapeList<Scalar<32, 8, 8>>;

@@ -23,7 +23,7 @@ struct CrossEntropyOutput {
   using HeldState = State;
   static constexpr const char* name = to_string(LossOperation::cross_entropy);
   static constexpr bool keeps_exponentials = false;
-  static constexpr bool computes_on_half_pairs = false;
+  static constexpr bool computes_on_half_pairs = true;
 
   KOKKOS_FORCEINLINE_FUNCTION CrossEntropyOutput(const State& row, EmptyRows)
       : value(row.value()) {}

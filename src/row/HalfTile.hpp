@@ -26,7 +26,7 @@ class HalfTile : public TileSlots<Source, items, width, threads, access, Strides
   static_assert(moves_in_pairs<X, width>);
   static_assert(Source::value_is_scaled_raw, "entries stay as they are in memory");
 
-  KOKKOS_FORCEINLINE_FUNCTION void load(const RowArgs<V>& arguments, const Row& row,
+  KOKKOS_FORCEINLINE_FUNCTION void load(const ArgumentsOf<Source>& arguments, const Row& row,
                                         std::int64_t first, int thread_id) {
     const Source source(arguments);
     Slots::load_chunks(source, row, first, thread_id, m_chunk);
@@ -54,6 +54,14 @@ class HalfTile : public TileSlots<Source, items, width, threads, access, Strides
   KOKKOS_FORCEINLINE_FUNCTION T max(T start) const {
     const T of_pairs = m_scale < T(0) ? largest<both_signs>() : largest<0>();
     return larger(larger(start, m_edge), Kokkos::abs(m_scale) * of_pairs);
+  }
+
+  /// The sum of scale * entry over the entries that `load` with the same arguments has read.
+  KOKKOS_FORCEINLINE_FUNCTION T total(const Row& row, std::int64_t first, int thread_id) const {
+    T sum = m_scale * sum_of_pairs([](T entry) { return entry; });
+    if constexpr (access == AccessMode::peeled_vectors)
+      if (Slots::edge_column(row, first, thread_id) >= 0) sum += m_edge;
+    return sum;
   }
 
   /// The sum of exp(scale * entry).
