@@ -179,9 +179,10 @@ class Rule {
   /// Whether `packed` is faster than `subgroup`. It is slower if lanes can read rows of their own
   /// in loads of 16 bytes, and if a lane holds a whole short row.
   bool packing_pays() const {
+    constexpr int shortest = is_full_precision<V> ? 2 * widest<X> + 1 : 5;
     constexpr int longest = 56;  // longer: loads of one entry are as fast (measured on an H200)
     const std::int64_t columns = m_context.problem().columns;
-    return columns % widest<X> != 0 && columns > 2 * widest<X> && columns <= longest;
+    return columns % widest<X> != 0 && columns >= shortest && columns <= longest;
   }
 
   /// Whether `split_online` is preferred to `online`. Rows that are read twice should still be in

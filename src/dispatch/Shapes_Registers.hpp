@@ -45,15 +45,20 @@ struct RegisterShapes : ShapeUnits<V> {
   /// as the others.
   template <int items, int teams = 6>
   using DenseRows = Shape<2, 32, items, wide, AccessMode::dense_rows, teams>;
-  using Packed = std::conditional_t<
-      !is_full_precision<V>, ShapeList<>,
-      std::conditional_t<sizeof(T) == 8,
-                         ShapeList<DenseRows<3, 16>, DenseRows<4, 14>, DenseRows<5, 14>,
-                                   DenseRows<7, 11>, DenseRows<8, 10>, DenseRows<10, 9>,
-                                   DenseRows<12>, DenseRows<16>, DenseRows<20>>,
-                         ShapeList<DenseRows<3, 16>, DenseRows<4, 16>, DenseRows<5, 14>,
-                                   DenseRows<6, 12>, DenseRows<8, 11>, DenseRows<9, 9>,
-                                   DenseRows<10, 9>, DenseRows<12>, DenseRows<16>>>>;
+  using PackedFullPrecision = std::conditional_t<
+      sizeof(T) == 8,
+      ShapeList<DenseRows<3, 16>, DenseRows<4, 14>, DenseRows<5, 14>, DenseRows<7, 11>,
+                DenseRows<8, 10>, DenseRows<10, 9>, DenseRows<12>, DenseRows<16>, DenseRows<20>>,
+      ShapeList<DenseRows<3, 16>, DenseRows<4, 16>, DenseRows<5, 14>, DenseRows<6, 12>,
+                DenseRows<8, 11>, DenseRows<9, 9>, DenseRows<10, 9>, DenseRows<12>, DenseRows<16>>>;
+  /// Rows of a few half types are so short that a team must have several per lane.
+  template <int items>
+  using FourDenseRows = Shape<2, 32, items, wide, AccessMode::dense_rows, 16, 4>;
+  using PackedHalfs = ShapeList<FourDenseRows<1>, FourDenseRows<2>, DenseRows<3, 16>,
+                                DenseRows<4, 12>, DenseRows<5, 10>>;
+  using Packed =
+      std::conditional_t<is_full_precision<V>, PackedFullPrecision,
+                         std::conditional_t<output_is_wider<V>, ShapeList<>, PackedHalfs>>;
   /// Four rows of three doubles take as many registers as two rows of four, and are slower.
   using ThreeEntries = std::conditional_t<sizeof(T) == 8, ShapeList<>, ShapeList<Scalar<1, 3, 4>>>;
   using ShortRows =
@@ -62,23 +67,37 @@ struct RegisterShapes : ShapeUnits<V> {
                          Guarded<32, 4, 1>, Guarded<32, 8, 1>, Scalar<1, 2, 4>>{} +
                ThreeEntries{} +
                ShapeList<Scalar<1, 4, 2>, Scalar<1, 6, 2>, Scalar<1, 8, 1>, Scalar<2, 8, 1>,
-                         Scalar<4, 8, 1>, Scalar<8, 8, 1>>{});
+                         Scalar<4, 8, 1>>{});
   /// For short rows of odd length. Loads of one entry by many lanes are fast if few lanes have
   /// nothing to load. They are then faster than a few chunks with peeled entries.
   using AnyAlignmentShortRows =
-      ShapeList<Scalar<8, 10>, Scalar<8, 12>, AnyAlignment<8, 4>, Scalar<16, 10>, Scalar<16, 12>,
-                Scalar<16, 16>, Scalar<32, 10>, Scalar<32, 12>, Scalar<32, 16>, AnyAlignment<32, 6>,
-                AnyAlignment<32, 8>>;
+      ShapeList<Scalar<8, 8>, Scalar<8, 10>, Scalar<8, 12>, AnyAlignment<8, 4>, Scalar<16, 10>,
+                Scalar<16, 12>, Scalar<16, 16>, Scalar<32, 10>, Scalar<32, 12>, Scalar<32, 16>,
+                AnyAlignment<32, 6>, AnyAlignment<32, 8>>;
   /// For half types, whose entries are too small for loads of one entry.
-  using AnyAlignmentShortHalfRows =
-      ShapeList<AnyAlignment<8, 4>, AnyAlignment<16, 3>, AnyAlignment<16, 4>, AnyAlignment<32, 3>,
-                AnyAlignment<32, 4>, AnyAlignment<32, 6>, AnyAlignment<32, 8>, Scalar<32, 4>,
-                Scalar<32, 8>, Scalar<32, 16>>;
+  using ScalarHalfRows = ShapeList<Scalar<8, 8>, Scalar<32, 4>, Scalar<32, 8>, Scalar<32, 16>>;
+  template <int lanes, int entries, int width, int teams>
+  using PeeledHalfs =
+      Shape<128 / lanes, lanes, entries / width, width, AccessMode::peeled_vectors, teams>;
+  /// So few lanes that each has 12 to 32 entries, in chunks that are narrow if lanes are few.
+  using AnyAlignmentShortHalfRows = decltype(
+      ShapeList<PeeledHalfs<4, 16, 2, 10>, PeeledHalfs<4, 20, 2, 9>, PeeledHalfs<8, 12, 4, 10>,
+                PeeledHalfs<8, 16, 4, 10>, PeeledHalfs<8, 20, 4, 10>, PeeledHalfs<8, 24, 4, 8>,
+                PeeledHalfs<16, 16, 8, 10>, PeeledHalfs<16, 24, 8, 9>, PeeledHalfs<32, 16, 8, 10>,
+                PeeledHalfs<32, 24, 8, 9>, PeeledHalfs<32, 32, 8, 8>>{} +
+      ScalarHalfRows{});
+  using AnyAlignmentShortWideningRows =
+      decltype(ShapeList<Scalar<8, 8>, AnyAlignment<8, 4>, AnyAlignment<16, 3>, AnyAlignment<16, 4>,
+                         AnyAlignment<32, 3>, AnyAlignment<32, 4>, AnyAlignment<32, 6>,
+                         AnyAlignment<32, 8>>{} +
+               ScalarHalfRows{});
   /// For double, some shapes for any alignment are scalar ones, and rounding up makes some shapes
   /// equal. Each shape is taken once.
   using AnySubgroup = decltype(
       ShapeList<>{} + ShortRows{} +
-      std::conditional_t<is_full_precision<V>, AnyAlignmentShortRows, AnyAlignmentShortHalfRows>{});
+      std::conditional_t<is_full_precision<V>, AnyAlignmentShortRows,
+                         std::conditional_t<output_is_wider<V>, AnyAlignmentShortWideningRows,
+                                            AnyAlignmentShortHalfRows>>{});
 
   /// The number of teams of 128 lanes for which a lane has the registers to hold `entries` entries.
   /// Without such a bound the compiler may take twice as many (163 in place of 98 for 16 doubles,

@@ -12,9 +12,11 @@
 
 namespace KokkosSoftmax::Impl {
 
+/// Chunks of one pair would take a branch per pair.
 template <class Op, class Source, int width>
-inline constexpr bool keeps_half_pairs = moves_in_pairs<typename Source::Types::X, width>&&
-    Op::Outputs::compute_on_half_pairs&& Source::value_is_scaled_raw;
+inline constexpr bool keeps_half_pairs =
+    width > 2 && moves_in_pairs<typename Source::Types::X, width>&&
+                     Op::Outputs::compute_on_half_pairs&& Source::value_is_scaled_raw;
 
 template <class Op, class Source, int items, int width, int threads, AccessMode access>
 using TileFor = typename std::conditional_t<

@@ -14,21 +14,22 @@ namespace KokkosSoftmax::Impl {
 /// memory and back, in aligned chunks, whatever the length of a row is. Between the two moves, each
 /// lane works on a row of its own: in its registers if the row is short, otherwise in scratch
 /// memory. If the length of the rows is odd, the lanes access different banks of scratch memory.
+/// Half types stay half types in scratch memory, so that their rows must fit registers.
 template <class Exec, class Op, class Source, class Shape>
 struct PackedKernel {
   using V = typename Source::Types;
+  using X = typename V::X;
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using State = typename Op::State;
-  using RowChunk = Chunk<T, Shape::width>;
-  using MovedChunk = Intrinsics::Moved<RowChunk, T, Shape::width>;
+  using RowChunk = Chunk<X, Shape::width>;
+  using MovedChunk = Intrinsics::Moved<RowChunk, X, Shape::width>;
   using Buffer = Kokkos::View<RowChunk*, typename Exec::scratch_memory_space,
                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   static constexpr int lanes = Shape::threads * Shape::lanes;  // of the team
   static constexpr int rows_per_team = lanes * Shape::rows_per_thread;
   static_assert(rows_per_team % Shape::width == 0, "a run must begin at an aligned address");
-  static_assert(std::is_same_v<typename V::X, T> && std::is_same_v<typename V::Y, T>,
-                "rows are worked on in the place of their entries");
+  static_assert(std::is_same_v<typename V::Y, X>, "results take the place of entries");
 
   RowArgs<V> arguments;
 
@@ -40,7 +41,7 @@ struct PackedKernel {
     const std::int64_t left = arguments.problem.rows - first;
     const int rows = static_cast<int>(left < rows_per_team ? left : rows_per_team);
     const Buffer buffer(member.team_scratch(0), rows_per_team * columns / Shape::width);
-    T* const scratch = buffer.data()->entry;
+    X* const scratch = buffer.data()->entry;
 
     move(arguments.problem.x + first * columns, scratch, rows * columns, thread_id);
     member.team_barrier();
@@ -48,7 +49,7 @@ struct PackedKernel {
     for (int k = 0; k < Shape::rows_per_thread; ++k) {
       const int r = thread_id + k * lanes;
       if (r >= rows) continue;
-      T* const row = scratch + r * columns;
+      X* const row = scratch + r * columns;
       if constexpr (in_registers)
         work_in_registers(row, columns, first + r);
       else
@@ -68,16 +69,18 @@ struct PackedKernel {
   static constexpr int most_columns = Shape::items * Shape::width;
   /// For longer rows, the registers would suffice for too few lanes (measured on an H200).
   static constexpr bool in_registers = most_columns * sizeof(T) <= 160;
+  static_assert(in_registers || std::is_same_v<X, T>, "rows keep all digits in scratch memory");
 
   /// Works on a lane's row in registers, so that scratch memory is read and written once.
-  KOKKOS_FORCEINLINE_FUNCTION void work_in_registers(T* row, int columns, std::int64_t r) const {
+  KOKKOS_FORCEINLINE_FUNCTION void work_in_registers(X* row, int columns, std::int64_t r) const {
     const Source source(arguments);
     T value[most_columns];
     // Host compilers don't see that each element is written before it is read.
     KOKKOS_IF_ON_HOST((std::fill_n(value, most_columns, T(0));))
     T max = -Kokkos::Experimental::infinity_v<T>;
     for_each_slot(columns, [&](int j) {
-      value[j] = j < columns ? source.value(row[j], j) : -Kokkos::Experimental::infinity_v<T>;
+      value[j] = j < columns ? source.value(static_cast<T>(row[j]), j)
+                             : -Kokkos::Experimental::infinity_v<T>;
       max = larger(max, value[j]);
     });
     const T reference = StateTraits<State>::reference_of(max);
@@ -98,7 +101,7 @@ struct PackedKernel {
         for_each_slot(columns, [&](int j) { value[j] = output(value[j]); });
       });
       for_each_slot(columns, [&](int j) {
-        if (j < columns) row[j] = value[j];
+        if (j < columns) row[j] = static_cast<X>(value[j]);
       });
       finish_beside<Op>(arguments, r, state);
     } else {
@@ -107,7 +110,7 @@ struct PackedKernel {
   }
 
   /// The state, settled if it is near 0 (see LseState).
-  KOKKOS_FORCEINLINE_FUNCTION State settled(const State& state, [[maybe_unused]] const T* row,
+  KOKKOS_FORCEINLINE_FUNCTION State settled(const State& state, [[maybe_unused]] const X* row,
                                             [[maybe_unused]] int columns) const {
     if constexpr (keeps_digits<State>)
       if (is_near_zero(state.max, state.sum, T(0))) {
@@ -166,24 +169,25 @@ struct PackedKernel {
     return StateTraits<State>::make(max, sum);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION T* y_of_row(std::int64_t r) const {
+  KOKKOS_FORCEINLINE_FUNCTION X* y_of_row(std::int64_t r) const {
     return arguments.problem.y + r * arguments.problem.outer[0].y_stride;
   }
 
-  /// Moves a run of rows. All lanes move whole chunks, and each has up to `Shape::items` loads in
+  /// Moves a run of rows. All lanes move whole chunks, and each has up to `in_flight` loads in
   /// flight. The entries after the last whole chunk, which only the last team can have, are moved
   /// one by one.
-  KOKKOS_FORCEINLINE_FUNCTION static void move(const T* from, T* to, int entries, int thread_id) {
+  static constexpr int in_flight = Shape::items * Shape::rows_per_thread;
+  KOKKOS_FORCEINLINE_FUNCTION static void move(const X* from, X* to, int entries, int thread_id) {
     const auto* source = reinterpret_cast<const MovedChunk*>(from);
     auto* target = reinterpret_cast<MovedChunk*>(to);
     const int chunks = entries / Shape::width;
-    for (int first = thread_id; first < chunks; first += Shape::items * lanes) {
-      MovedChunk chunk[Shape::items];
+    for (int first = thread_id; first < chunks; first += in_flight * lanes) {
+      MovedChunk chunk[in_flight];
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int i = 0; i < Shape::items; ++i)
+      for (int i = 0; i < in_flight; ++i)
         if (first + i * lanes < chunks) chunk[i] = source[first + i * lanes];
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int i = 0; i < Shape::items; ++i)
+      for (int i = 0; i < in_flight; ++i)
         if (first + i * lanes < chunks) target[first + i * lanes] = chunk[i];
     }
     for (int j = chunks * Shape::width + thread_id; j < entries; j += lanes) to[j] = from[j];

@@ -34,7 +34,8 @@ bool must_serve(Algorithm algorithm, Function function, std::size_t columns, boo
     return algorithm == Algorithm::host || algorithm == Algorithm::automatic;
   switch (algorithm) {
     case Algorithm::packed:
-      return is_full_precision && !strided && columns <= (on_host ? 64 : 33);
+      return std::is_same_v<typename C::x_value, typename C::y_value> && !strided &&
+             columns <= (on_host ? 64 : 33);
     case Algorithm::split:
       return !strided && function != Function::logsumexp && columns <= (on_host ? 16 : 1000000);
     case Algorithm::split_online:
