@@ -81,10 +81,8 @@ requires(!Kokkos::is_view_v<Exec>) void logsumexp_both_axes(const Exec& exec, co
                                                             double scale = 1) {
   KOKKOSSOFTMAX_IMPL_CHECK_BOTH_AXES(Exec, X, R, C);
   using Entry = typename X::non_const_value_type;
-  const auto problem =
-      Impl::checked_both_axes<Entry>(Impl::input_array<Entry>(x), Impl::strided_array(row_lse),
-                                     Impl::strided_array(column_lse), scale);
-  if (problem.rows > 0 || problem.columns > 0) Impl::launch_both_axes(exec, problem, scale);
+  Impl::check_and_launch_both_axes(exec, Impl::input_array<Entry>(x), Impl::strided_array(row_lse),
+                                   Impl::strided_array(column_lse), scale);
 }
 
 /// Computes the same on the default instance of the execution space of row_lse.

@@ -26,9 +26,9 @@
 #include <stdint.h>
 
 /// \defgroup c_interface C interface
-/// softmax, log_softmax, logsumexp and the cross entropy of arrays, and backward passes, for
-/// callers without Kokkos. The conventions that all functions share are described in
-/// kokkossoftmax.h. Examples in C, Fortran and Python are in docs/c_interface.md.
+/// softmax, log_softmax, logsumexp (also along both axes) and the cross entropy of arrays, and
+/// backward passes, for callers without Kokkos. The conventions that all functions share are
+/// described in kokkossoftmax.h. Examples in C, Fortran and Python are in docs/c_interface.md.
 /// \{
 
 #ifdef __cplusplus
@@ -322,6 +322,33 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_apply_with(int operation, int space, void
                                                   const kokkossoftmax_options* options,
                                                   const kokkossoftmax_operands* operands);
 
+/// Enqueues the log-sum-exps of all rows and of all columns of a matrix, with v = scale * x:
+/// \code
+///   row_lse_i    = log(sum_j exp(v_ij))
+///   column_lse_j = log(sum_i exp(v_ij))
+/// \endcode
+/// On GPUs, x is read once; docs/both_axes.md names the exceptions and the memory that a call
+/// needs. On hosts, x is read twice. Special values are those of KOKKOSSOFTMAX_LOGSUMEXP. A row or
+/// column without entries has -inf. The same call gives the same bits each time. The call does not
+/// fence: row_lse and column_lse are complete when the work on `stream` is done.
+///
+/// \param space       kokkossoftmax_space; all data must be in memory that it can access
+/// \param stream      as for kokkossoftmax_apply()
+/// \param x           the matrix, of rank 2 and of type FLOAT, DOUBLE, HALF or BFLOAT16
+/// \param row_lse     the result of each row, of rank 1 with x.extents[0] elements, of type DOUBLE
+///                    if x is DOUBLE, otherwise FLOAT. It must not overlap x
+/// \param column_lse  the result of each column, of rank 1 with x.extents[1] elements, of the type
+///                    of row_lse. It must not overlap x or row_lse
+/// \param options     as for kokkossoftmax_apply(), with the scale. `axis`, `axes`, `algorithm` and
+///                    `reproducible` must have their defaults; `empty_rows` has no effect
+/// \return kokkossoftmax_status. If it is not 0, nothing was enqueued. After KOKKOSSOFTMAX_FAILURE,
+///         however, the data of row_lse and column_lse are undefined
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_logsumexp_both_axes(int space, void* stream,
+                                                           const kokkossoftmax_tensor* x,
+                                                           const kokkossoftmax_tensor* row_lse,
+                                                           const kokkossoftmax_tensor* column_lse,
+                                                           const kokkossoftmax_options* options);
+
 /// Enqueues the backward pass of softmax or log_softmax along an axis: from the derivative dy of a
 /// loss by the output y, the derivative dx by the input x.
 /// \code
@@ -435,9 +462,10 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_cross_entropy_backward(
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_fence(int space, void* stream);
 
 /// Waits for the work on the stream and frees what the library keeps for it: the execution space
-/// instance, and the workspaces for rows that were split over teams. The stream itself is not
-/// destroyed. The call does nothing for a stream that was never passed to the library. Everything
-/// that is not released by this function is freed when Kokkos is finalized.
+/// instance, the workspaces for rows that were split over teams, and the memory of
+/// kokkossoftmax_logsumexp_both_axes(). The stream itself is not destroyed. The call does nothing
+/// for a stream that was never passed to the library. Everything that is not released by this
+/// function is freed when Kokkos is finalized.
 ///
 /// \param space   kokkossoftmax_space
 /// \param stream  as for kokkossoftmax_apply()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tests kokkossoftmax.h from C99, in a process that does not use Kokkos itself: softmax, logsumexp,
-// the cross entropy and their backward passes on the host, and all functions before the
-// initialization and after the finalization.
+// Tests kokkossoftmax.h from C99, in a process that does not use Kokkos itself: softmax, logsumexp
+// (also along both axes), the cross entropy and their backward passes on the host, and all
+// functions before the initialization and after the finalization.
 
 #include <kokkossoftmax.h>
 #include <math.h>
@@ -23,6 +23,7 @@ static void expect(int condition, const char* what) {
 static double x[ROWS][COLUMNS];
 static double y[ROWS][COLUMNS];
 static double lse[ROWS];
+static double column_lse[COLUMNS];
 static double dy[ROWS][COLUMNS];
 static double dx[ROWS][COLUMNS];
 static int32_t labels[ROWS];
@@ -36,6 +37,16 @@ static int apply(int operation, const kokkossoftmax_options* options) {
   const kokkossoftmax_tensor tlse = {lse, KOKKOSSOFTMAX_DOUBLE, 1, extents, NULL};
   const kokkossoftmax_tensor* output = operation == KOKKOSSOFTMAX_LOGSUMEXP ? &tlse : &ty;
   int status = kokkossoftmax_apply(operation, KOKKOSSOFTMAX_HOST, NULL, &tx, output, options);
+  if (status == KOKKOSSOFTMAX_SUCCESS) status = kokkossoftmax_fence(KOKKOSSOFTMAX_HOST, NULL);
+  return status;
+}
+
+static int apply_both_axes(const kokkossoftmax_options* options) {
+  const kokkossoftmax_tensor tx = {x, KOKKOSSOFTMAX_DOUBLE, 2, extents, NULL};
+  const kokkossoftmax_tensor tlse = {lse, KOKKOSSOFTMAX_DOUBLE, 1, extents, NULL};
+  const kokkossoftmax_tensor tcolumn_lse = {column_lse, KOKKOSSOFTMAX_DOUBLE, 1, extents + 1, NULL};
+  int status = kokkossoftmax_logsumexp_both_axes(KOKKOSSOFTMAX_HOST, NULL, &tx, &tlse, &tcolumn_lse,
+                                                 options);
   if (status == KOKKOSSOFTMAX_SUCCESS) status = kokkossoftmax_fence(KOKKOSSOFTMAX_HOST, NULL);
   return status;
 }
@@ -81,6 +92,11 @@ static int apply_logsumexp_backward(const kokkossoftmax_options* options) {
   return status;
 }
 
+/// `sum` is that of the exponentials.
+static void expect_right_lse(double got, long double sum, const char* what) {
+  expect(fabsl(got - logl(sum)) <= 1e-14L * fmaxl(1, fabsl(logl(sum))), what);
+}
+
 /// dx, if `of_label` is subtracted from the softmax of each row's label.
 static void expect_right_gradient(double scale, double of_label, const char* what) {
   for (int i = 0; i < ROWS; ++i)
@@ -106,7 +122,7 @@ static void cross_entropy(void) {
   for (int i = 0; i < ROWS; ++i) {
     long double sum = 0;
     for (int j = 0; j < COLUMNS; ++j) sum += expl(options.scale * x[i][j]);
-    expect(fabsl(lse[i] - logl(sum)) <= 1e-14L * fmaxl(1, fabsl(logl(sum))), "lse beside loss");
+    expect_right_lse(lse[i], sum, "lse beside loss");
     expect(fabsl(loss[i] - (logl(sum) - options.scale * x[i][labels[i]])) <= 1e-13L, "loss");
   }
   expect(apply_cross_entropy(1, &options) == KOKKOSSOFTMAX_SUCCESS, "its backward's status");
@@ -122,11 +138,26 @@ static void expect_right_backward(double scale) {
   }
 }
 
+static void both_axes(const kokkossoftmax_options* options) {
+  for (int i = 0; i < ROWS; ++i) lse[i] = 0;
+  expect(apply_both_axes(options) == KOKKOSSOFTMAX_SUCCESS, "logsumexp_both_axes' status");
+  for (int i = 0; i < ROWS; ++i) {
+    long double sum = 0;
+    for (int j = 0; j < COLUMNS; ++j) sum += expl(options->scale * x[i][j]);
+    expect_right_lse(lse[i], sum, "logsumexp_both_axes, rows");
+  }
+  for (int j = 0; j < COLUMNS; ++j) {
+    long double sum = 0;
+    for (int i = 0; i < ROWS; ++i) sum += expl(options->scale * x[i][j]);
+    expect_right_lse(column_lse[j], sum, "logsumexp_both_axes, columns");
+  }
+}
+
 static void expect_right_values(double scale) {
   for (int i = 0; i < ROWS; ++i) {
     long double sum = 0;
     for (int j = 0; j < COLUMNS; ++j) sum += expl(scale * x[i][j]);
-    expect(fabsl(lse[i] - logl(sum)) <= 1e-14L * fmaxl(1, fabsl(logl(sum))), "logsumexp");
+    expect_right_lse(lse[i], sum, "logsumexp");
     for (int j = 0; j < COLUMNS; ++j) {
       const long double p = expl(scale * x[i][j]) / sum;
       expect(fabsl(y[i][j] - p) <= 1e-14L * p, "softmax");
@@ -139,6 +170,7 @@ static void before_initialization(void) {
   expect(kokkossoftmax_is_initialized() == 0, "not initialized yet");
   expect(apply(KOKKOSSOFTMAX_SOFTMAX, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "status before");
   expect(strstr(kokkossoftmax_last_error(), "call kokkossoftmax_initialize()") != NULL, "message");
+  expect(apply_both_axes(NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "both axes before");
   expect(apply_backward(NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "backward before");
   expect(apply_cross_entropy(0, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "loss before");
   expect(apply_cross_entropy(1, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "its backward before");
@@ -166,6 +198,7 @@ static void calls(void) {
   expect(apply_logsumexp_backward(&options) == KOKKOSSOFTMAX_SUCCESS,
          "logsumexp_backward's status");
   expect_right_gradient(options.scale, 0, "logsumexp_backward");
+  both_axes(&options);
   kokkossoftmax_options unset;
   memset(&unset, 0, sizeof(unset));
   unset.scale = 1;
@@ -188,6 +221,7 @@ int main(void) {
   expect(kokkossoftmax_finalize() == KOKKOSSOFTMAX_SUCCESS, "finalize again");
   expect(kokkossoftmax_is_initialized() == 0, "finalized");
   expect(apply(KOKKOSSOFTMAX_SOFTMAX, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "status after");
+  expect(apply_both_axes(NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "both axes after");
   expect(apply_backward(NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "backward after");
   expect(apply_cross_entropy(0, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "loss after");
   expect(kokkossoftmax_initialize() == KOKKOSSOFTMAX_NOT_INITIALIZED, "only once in a process");

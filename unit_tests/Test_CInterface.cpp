@@ -562,14 +562,6 @@ TYPED_TEST(CInterface, TensorErrors) {
   EXPECT_TRUE(is_invalid([](auto& c) { c.options.algorithm = -1; }, {"algorithm = -1"}));
 }
 
-/// The options of a caller with a later header, and the memory after them.
-struct LaterOptions {
-  kokkossoftmax_options known;
-  unsigned char more[24];
-  unsigned char behind[16];
-};
-constexpr std::size_t later_size = offsetof(LaterOptions, behind);
-
 template <std::size_t count>
 bool all_are(const unsigned char (&bytes)[count], unsigned char value) {
   return std::all_of(std::begin(bytes), std::end(bytes), [&](auto byte) { return byte == value; });

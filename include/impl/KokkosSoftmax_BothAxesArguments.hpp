@@ -11,6 +11,8 @@
 
 namespace KokkosSoftmax::Impl {
 
+inline constexpr Callee both_axes_callee("logsumexp_both_axes", true);
+
 /// A vector along one axis of a matrix of these extents, and broadcast along the other one.
 template <class T>
 StridedArray<T> along_axis(const StridedArray<T>& vector, int axis, std::int64_t rows,
@@ -40,7 +42,7 @@ void check_results_apart(const Callee& callee, const StridedArray<T>& row_lse,
 template <class X, class T>
 BothAxesProblem<X> checked_both_axes(const StridedArray<const X>& x, const StridedArray<T>& row_lse,
                                      const StridedArray<T>& column_lse, double scale) {
-  const Callee callee("logsumexp_both_axes", true);
+  constexpr Callee callee = both_axes_callee;
   check_scale<ValueTypes<X>>(callee, scale);
   check_extents(callee, "x", x, "row_lse", row_lse, ReducedAxes(x, 1), true);
   check_extents(callee, "x", x, "column_lse", column_lse, ReducedAxes(x, 0), true);
@@ -62,6 +64,15 @@ BothAxesProblem<X> checked_both_axes(const StridedArray<const X>& x, const Strid
   if (problem.columns == 1 || (problem.rows > 1 && problem.row_stride < problem.column_stride))
     problem.transpose();
   return problem;
+}
+
+/// Checks the values of the arguments and enqueues the work. If it throws, nothing is written.
+template <class Exec, class X, class T>
+void check_and_launch_both_axes(const Exec& exec, const StridedArray<const X>& x,
+                                const StridedArray<T>& row_lse, const StridedArray<T>& column_lse,
+                                double scale) {
+  const auto problem = checked_both_axes<X>(x, row_lse, column_lse, scale);
+  if (problem.rows > 0 || problem.columns > 0) launch_both_axes(exec, problem, scale);
 }
 
 }  // namespace KokkosSoftmax::Impl

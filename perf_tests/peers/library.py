@@ -203,6 +203,18 @@ class Library:
         return self._call(self._c.kokkossoftmax_apply_with,
                           (OPERATIONS[operation], space, stream, _tensor(x), _tensor(y), c_options, operands))
 
+    def logsumexp_both_axes(self, space, x, row_lse, column_lse, stream=None, **options):
+        """Enqueues the log-sum-exps of all rows and of all columns of the Array x, a matrix, to the Arrays
+        row_lse and column_lse; see prepare_logsumexp_both_axes()."""
+        self.prepare_logsumexp_both_axes(space, x, row_lse, column_lse, stream, **options)()
+
+    def prepare_logsumexp_both_axes(self, space, x, row_lse, column_lse, stream=None, *, scale=1.0):
+        """Returns a function without arguments that does the same, to be called often."""
+        _check_writable(row_lse=row_lse, column_lse=column_lse)
+        return self._call(self._c.kokkossoftmax_logsumexp_both_axes,
+                          (space, stream, _tensor(x), _tensor(row_lse), _tensor(column_lse),
+                           self._options(scale=scale)))
+
     def backward(self, operation, space, y, dy, dx, stream=None, **options):
         """Enqueues the backward pass of softmax or log_softmax from the Arrays y, the output of the
         operation, and dy, the derivative of a loss by it, to dx; see prepare_backward()."""
@@ -320,6 +332,7 @@ class Library:
                 ("is_initialized", c_int, []),
                 ("space_name", ctypes.c_char_p, [c_int]),
                 ("apply_with", c_int, [c_int, c_int, void_p, tensor, tensor, options, operands]),
+                ("logsumexp_both_axes", c_int, [c_int, void_p, tensor, tensor, tensor, options]),
                 ("backward", c_int, [c_int, c_int, void_p, tensor, tensor, tensor, options]),
                 ("logsumexp_backward", c_int,
                  [c_int, void_p, tensor, tensor, tensor, tensor, options, operands]),

@@ -185,6 +185,22 @@ class Values(unittest.TestCase):
                 for row, value in enumerate(lse):
                     self.check(value, want[row], c_type)
 
+    def test_both_axes(self):
+        for c_type in TOLERANCE:
+            x, scale = filled(c_type), 0.5
+            row_lse, column_lse = (c_type * ROWS)(), (c_type * COLUMNS)()
+            of = library.of_buffer
+            LIBRARY.logsumexp_both_axes(HOST, of(x), of(row_lse), of(column_lse), scale=scale)
+            LIBRARY.fence(HOST)
+            for axis, lse in ((1, row_lse), (0, column_lse)):
+                want = expected(x, "logsumexp", axis, scale)
+                for row, value in enumerate(lse):
+                    self.check(value, want[row], c_type)
+            with self.assertRaisesRegex(library.Error, r"both_axes: the extents \(5\) of column_lse"):
+                LIBRARY.logsumexp_both_axes(HOST, of(x), of(row_lse), of(row_lse))
+            with self.assertRaisesRegex(ValueError, "column_lse is read-only"):
+                LIBRARY.logsumexp_both_axes(HOST, of(x), of(row_lse), of(column_lse)._replace(writable=False))
+
     def test_axes_together(self):
         """Both axes of a matrix are one axis of a vector with the same entries."""
         c_type = ctypes.c_double

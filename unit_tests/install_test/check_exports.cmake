@@ -28,7 +28,7 @@ endforeach()
 execute_process(COMMAND "${NM}" -D --defined-only --format=posix "${LIBRARY}"
   OUTPUT_VARIABLE text COMMAND_ERROR_IS_FATAL ANY)
 foreach(name IN ITEMS options_init_sized version last_error initialize finalize is_initialized space_name apply apply_with backward
-    logsumexp_backward cross_entropy cross_entropy_backward cross_entropy_options_init_sized fence release_stream)
+    logsumexp_backward logsumexp_both_axes cross_entropy cross_entropy_backward cross_entropy_options_init_sized fence release_stream)
   if(NOT text MATCHES "(^|\n)kokkossoftmax_${name} T")
     message(SEND_ERROR "The shared library hides kokkossoftmax_${name} (it lacks KOKKOSSOFTMAX_EXPORT); declare it so.")
   endif()

@@ -35,6 +35,17 @@ struct BothAxesSample {
         of_columns(reference(columns, scale)) {}
 };
 
+/// Whether the results of a call are those of the sample.
+template <class T>
+::testing::AssertionResult are_right(const BothAxesSample<T>& sample, const std::vector<T>& row_lse,
+                                     const std::vector<T>& column_lse) {
+  auto result = is_accurate(Function::logsumexp, sample.rows, sample.of_rows, row_lse);
+  if (!result) return result << "\n  along the rows";
+  result = is_accurate(Function::logsumexp, sample.columns, sample.of_columns, column_lse);
+  if (!result) result << "\n  along the columns";
+  return result;
+}
+
 /// The memory of a call: a matrix of layout L, and results of layout LR.
 template <class Exec, class X, class L = Kokkos::LayoutRight, class LR = Kokkos::LayoutRight>
 class BothAxesCall {
@@ -75,13 +86,7 @@ class BothAxesCall {
 
   /// Whether the results are right, and nothing else has been written.
   ::testing::AssertionResult is_right(const BothAxesSample<T>& sample) const {
-    auto result = is_accurate(Function::logsumexp, sample.rows, sample.of_rows, m_row_lse.read());
-    if (!result) result << "\n  along the rows";
-    if (result) {
-      result =
-          is_accurate(Function::logsumexp, sample.columns, sample.of_columns, m_column_lse.read());
-      if (!result) result << "\n  along the columns";
-    }
+    auto result = are_right(sample, m_row_lse.read(), m_column_lse.read());
     result = both(result, m_row_lse.gaps_are_unchanged() && m_column_lse.gaps_are_unchanged(),
                   "something beside the results was written");
     return both(result, m_x.is_unchanged(), "x was written");

@@ -7,6 +7,7 @@
 
 #include <kokkossoftmax.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -35,6 +36,14 @@ inline kokkossoftmax_options c_options(const Options& options) {
   c.reproducible = options.reproducible;
   return c;
 }
+
+/// The options of a caller with a later header, and the memory after them.
+struct LaterOptions {
+  kokkossoftmax_options known;
+  unsigned char more[24];
+  unsigned char behind[16];
+};
+inline constexpr std::size_t later_size = offsetof(LaterOptions, behind);
 
 /// The type of elements of T. Bytes are those of a mask.
 template <class T>
