@@ -9,6 +9,7 @@
 #include <optional>
 #include <random_cases/Arrays.hpp>
 #include <support/Inputs.hpp>
+#include <tuple>
 
 namespace KokkosSoftmax::Test {
 
@@ -35,6 +36,12 @@ class RandomOperand {
         m_memory(m_image.size() * sizeof(B)) {
     for (B& value : m_image) value = make();
     m_memory.assign(m_image.data());
+  }
+
+  /// Other memory of the same placement, with the same numbers in another order.
+  RandomOperand elsewhere() const {
+    std::size_t end = m_image.size();
+    return {m_placement, [&] { return m_image[--end]; }};
   }
 
   StridedArray<const B> array() const {
@@ -121,6 +128,20 @@ struct RandomOperands {
     else
       wide_weights.emplace(placement, [&] { return static_cast<T>(weight()); });
   }
+  /// Whether complete() gives operands of the types for which plans are compiled.
+  bool may_be_completed() const { return !wide_bias && !wide_weights; }
+  /// Adds the operands that the case lacks, except weights, with values that change nothing.
+  void complete(const RandomShape& shape) {
+    const std::size_t rank = shape.extents.size();
+    const Placement of_x{Extents(rank, 1), Extents(rank, 1)};
+    const Placement of_rows{Extents(rank - 1, 1), Extents(rank - 1, 1)};
+    const auto columns = static_cast<std::int32_t>(shape.columns());
+    if (!bias) bias.emplace(of_x, [] { return static_cast<X>(0.0); });
+    if (!mask) mask.emplace(of_x, []() -> unsigned char { return 1; });
+    if (!lengths && !long_lengths) lengths.emplace(of_rows, [&] { return columns; });
+    if (!row_bias) row_bias.emplace(of_rows, [] { return T(0); });
+    if (!causal) causal = Causal{.offset = columns, .axis = shape.axis() == 0 ? 1 : 0};
+  }
   bool have_weights() const { return weights || wide_weights; }
   /// Whether the numbers of columns have a meaning.
   bool count_columns() const { return lengths || long_lengths || causal; }
@@ -156,9 +177,19 @@ struct RandomOperands {
     const auto is_unchanged = [](const auto& operand) {
       return !operand || operand->is_unchanged();
     };
-    return is_unchanged(bias) && is_unchanged(wide_bias) && is_unchanged(mask) &&
-           is_unchanged(lengths) && is_unchanged(long_lengths) && is_unchanged(row_bias) &&
-           is_unchanged(weights) && is_unchanged(wide_weights);
+    return std::apply([&](const auto&... operands) { return (is_unchanged(operands) && ...); },
+                      all_arrays(*this));
+  }
+
+  /// The same operands with other values in other memory.
+  RandomOperands elsewhere() const {
+    RandomOperands others = *this;
+    const auto replace = [](auto& operand) {
+      if (operand) operand = operand->elsewhere();
+    };
+    std::apply([&](auto&... operands) { (replace(operands), ...); }, all_arrays(others));
+    if (others.causal) ++others.causal->offset;
+    return others;
   }
 
   friend std::ostream& operator<<(std::ostream& out, const RandomOperands& operands) {
@@ -189,6 +220,12 @@ struct RandomOperands {
   }
 
  private:
+  template <class Self>
+  static auto all_arrays(Self& self) {
+    return std::tie(self.bias, self.wide_bias, self.mask, self.lengths, self.long_lengths,
+                    self.row_bias, self.weights, self.wide_weights);
+  }
+
   /// Rows are counted along one axis of the call, and so along an axis of the case without parts.
   void add_causal(Random& random, const RandomShape& shape) {
     const auto columns = static_cast<std::int64_t>(shape.columns());

@@ -5,8 +5,10 @@
 /// \file
 /// Runs the random cases that the command line asks for.
 
+#include <array>
 #include <iostream>
 #include <random_cases/Arrays.hpp>
+#include <random_cases/Routes.hpp>
 #include <support/RandomCases.hpp>
 
 namespace KokkosSoftmax::Test {
@@ -20,28 +22,28 @@ using RandomConfigs = EnabledValueConfigs;
 #endif
 using RandomSameTypeConfigs = decltype(of_same_types(RandomConfigs{}))::types;
 
-/// Makes the call and waits for it. Returns whether the algorithm serves it; only a forced one may
-/// refuse it.
-template <class Exec, class Call>
-bool is_served_unless_forced(Algorithm algorithm, const Call& call) {
-  const bool served = is_served(algorithm, call);
-  Exec{}.fence();
-  EXPECT_TRUE(served || algorithm != Algorithm::automatic) << "the call was refused";
-  return served;
+/// The route of a case; the function for cases that have no other.
+template <class RandomCase>
+Route route_of(const RandomCase& random_case) {
+  if constexpr (requires { random_case.route(); })
+    return random_case.route();
+  else
+    return Route::function;
 }
 
-/// Whether the algorithm serves the case of a seed. If it does, the results must be right.
+/// Makes the case of a seed, and counts it if the algorithm serves it. The results must be right
+/// then. `served` has a number per route.
 template <class RandomCase>
-bool expect_right(std::uint64_t seed) {
+void expect_right(std::uint64_t seed, std::array<std::uint64_t, all_routes.size()>& served) {
   try {
     RandomCase random_case{Random(seed)};
+    const Route route = route_of(random_case);
     std::ostringstream text;
-    text << "--seed=" << seed << " --cases=1: " << random_case;
+    text << "--seed=" << seed << " --cases=1: " << route << ", " << random_case;
     SCOPED_TRACE(text.str());
-    return random_case.expect_right();
+    served[static_cast<std::size_t>(route)] += random_case.expect_right();
   } catch (const std::exception& error) {
     ADD_FAILURE() << "--seed=" << seed << " --cases=1: " << error.what();
-    return false;
   }
 }
 
@@ -49,11 +51,15 @@ bool expect_right(std::uint64_t seed) {
 template <class RandomCase>
 void expect_random_cases_right() {
   const RandomCasesToRun& run = random_cases_to_run;
-  std::uint64_t cases = 0, served = 0;
+  std::uint64_t cases = 0;
+  std::array<std::uint64_t, all_routes.size()> served{};
   for (; cases < run.cases && !::testing::Test::HasFailure(); ++cases)
-    served += expect_right<RandomCase>(run.seed + cases);
-  std::cout << "--seed=" << run.seed << " --cases=" << cases << ": " << served
-            << " computed, the others refused by a forced algorithm\n";
+    expect_right<RandomCase>(run.seed + cases, served);
+  std::cout << "--seed=" << run.seed << " --cases=" << cases << ": ";
+  for (const Route route : all_routes)
+    if (const auto count = served[static_cast<std::size_t>(route)]; count > 0)
+      std::cout << count << " computed " << route << ", ";
+  std::cout << "the others refused by a forced algorithm\n";
 }
 
 }  // namespace KokkosSoftmax::Test

@@ -23,6 +23,10 @@ using DefaultSpaces =
                        TypeList<DefaultSpace, DefaultHostSpace>>;
 
 template <class Exec>
+inline constexpr bool has_c_interface =
+    std::is_same_v<Exec, DefaultSpace> || std::is_same_v<Exec, DefaultHostSpace>;
+
+template <class Exec>
 inline constexpr int space_of =
     std::is_same_v<Exec, DefaultSpace> ? KOKKOSSOFTMAX_DEVICE : KOKKOSSOFTMAX_HOST;
 
