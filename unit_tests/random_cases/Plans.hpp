@@ -7,6 +7,7 @@
 
 #include <KokkosSoftmax.hpp>
 #include <random_cases/GivenAxes.hpp>
+#include <reference/Backward.hpp>
 #include <reference/Reference.hpp>
 #include <support/Field.hpp>
 #include <tuple>
@@ -57,6 +58,14 @@ auto plan_of(const Arguments&... arguments) {
     return plan_log_softmax(arguments...);
   else
     return plan_logsumexp(arguments...);
+}
+
+template <BackwardFunction function, class... Arguments>
+auto plan_of(const Arguments&... arguments) {
+  if constexpr (function == BackwardFunction::softmax_backward)
+    return plan_softmax_backward(arguments...);
+  else
+    return plan_log_softmax_backward(arguments...);
 }
 
 /// Executes a plan with the arguments that it was made with, and then with others of the same
