@@ -3,6 +3,7 @@
 // logsumexp_both_axes with random extents, strides, values and scales, all at once, see
 // Test_RandomCases.cpp.
 
+#include <random_cases/GivenToC.hpp>
 #include <random_cases/Run.hpp>
 #include <random_cases/Values.hpp>
 #include <support/BothAxes.hpp>
@@ -39,12 +40,30 @@ class RandomBothAxesCase {
     m_x.assign(random.one_in(2) ? random_values<X, T>(random, rows, columns).values
                                 : transposed(random_values<X, T>(random, columns, rows)).values);
     m_rows = {.count = rows, .columns = columns, .values = m_x.template read<T>()};
+    m_route = random_route<Exec>(random, false);
+    if (m_in_panels) m_route = Route::function;
   }
+
+  Route route() const { return m_route; }
+
+  void call(Route route) const {
+    if (route == Route::c_interface)
+      call_c_interface();
+    else if (m_in_panels)
+      call_in_panels();
+    else
+      KokkosSoftmax::Impl::check_and_launch_both_axes(Exec{}, array_of<const X>(m_x),
+                                                      array_of<T>(m_row_lse),
+                                                      array_of<T>(m_column_lse), m_scale);
+  }
+
+  std::vector<T> results() const { return joined({m_row_lse.read(), m_column_lse.read()}); }
+
+  void restore() {}
 
   /// Makes the call, and checks all memory.
   bool expect_right() {
-    call();
-    Exec{}.fence();
+    is_served_by_route<Exec>(*this, Options{});
     EXPECT_TRUE(m_x.is_unchanged()) << "x was written";
     const BothAxesSample<T> sample(m_rows, m_scale);
     EXPECT_TRUE(are_right(sample, m_row_lse.read(), m_column_lse.read()));
@@ -68,24 +87,23 @@ class RandomBothAxesCase {
     return is_host_space<Exec> && product(m_x.placement().extents) > 0;
   }
 
-  void call() const {
-    const auto problem = KokkosSoftmax::Impl::checked_both_axes(
-        array_of<const X>(m_x), array_of<T>(m_row_lse), array_of<T>(m_column_lse), m_scale);
-    if (problem.rows == 0 && problem.columns == 0) return;
-    if (m_in_panels)
-      call_in_panels(problem);
-    else
-      KokkosSoftmax::Impl::launch_both_axes(Exec{}, problem, m_scale);
-  }
-
   /// The kernels for GPUs, on a host with one lane.
-  template <class Problem>
-  void call_in_panels([[maybe_unused]] const Problem& problem) const {
+  void call_in_panels() const {
     if constexpr (is_host_space<Exec>) {
       using namespace KokkosSoftmax::Impl;
       using OneLane = Shape<1, 1, 8, 1, AccessMode::guarded_vectors, 2, 2>;
+      const auto problem = checked_both_axes(array_of<const X>(m_x), array_of<T>(m_row_lse),
+                                             array_of<T>(m_column_lse), m_scale);
       launch_both_axes_in_panels<Exec, ValueTypes<X>, OneLane>(Exec{}, problem, m_scale);
     }
+  }
+
+  void call_c_interface() const {
+    GivenTensors tensors;
+    const auto options = c_options({.scale = m_scale});
+    throw_if_failed(kokkossoftmax_logsumexp_both_axes(
+        space_of<Exec>, nullptr, tensors.add(array_of<const X>(m_x)),
+        tensors.add(array_of<T>(m_row_lse)), tensors.add(array_of<T>(m_column_lse)), &options));
   }
 
   Field<X, Exec> m_x;
@@ -94,6 +112,7 @@ class RandomBothAxesCase {
   double m_scale;
   bool m_in_panels;
   Rows<T> m_rows;
+  Route m_route;
 };
 
 template <class C>

@@ -3,6 +3,7 @@
 // cross_entropy, cross_entropy_backward and logsumexp_backward with random shapes, layouts, values,
 // labels, options and operands, all at once, see Test_RandomCases.cpp.
 
+#include <random_cases/GivenToC.hpp>
 #include <random_cases/Labels.hpp>
 #include <random_cases/Operands.hpp>
 #include <random_cases/Run.hpp>
@@ -10,6 +11,24 @@
 
 namespace KokkosSoftmax::Test {
 namespace {
+
+/// Labels and options for the C interface.
+const kokkossoftmax_tensor* add_labels(GivenTensors& tensors,
+                                       const KokkosSoftmax::Impl::LabelArrays& labels) {
+  return std::visit([&](const auto& array) { return tensors.add(array); }, labels.index);
+}
+kokkossoftmax_cross_entropy_options given_loss_options(
+    const Options& options, const KokkosSoftmax::Impl::LabelArrays& labels) {
+  kokkossoftmax_cross_entropy_options c;
+  throw_if_failed(kokkossoftmax_cross_entropy_options_init(&c));
+  c.scale = options.scale;
+  c.label_smoothing = labels.smoothing;
+  c.ignore_index = labels.ignored;
+  c.axis = options.axis;
+  c.algorithm = static_cast<int>(options.algorithm);
+  c.reproducible = options.reproducible;
+  return c;
+}
 
 /// One call of cross_entropy with random arguments.
 template <class C>
@@ -28,18 +47,36 @@ class RandomLossCase {
         m_labels(random, m_shape.row_extents(), m_shape.columns()) {
     m_shape.follow(m_x.placement());
     m_shape.assign(m_x, random_values<X, T>(random, m_shape.count(), m_shape.columns()));
+    m_route = random_route<Exec>(random, false);
   }
+
+  Route route() const { return m_route; }
+
+  void call(Route route) const {
+    using KokkosSoftmax::Impl::LossOperation;
+    const auto x = m_shape.template given<const X>(m_x);
+    const auto labels = m_labels.arrays(m_shape);
+    const auto loss = m_shape.template given_rows<T>(m_loss);
+    const auto lse =
+        m_has_lse ? std::optional(m_shape.template given_rows<T>(m_lse)) : std::nullopt;
+    const Options options = m_shape.call_options();
+    if (route == Route::function)
+      return KokkosSoftmax::Impl::check_and_launch_loss<LossOperation::cross_entropy>(
+          Exec{}, x, labels, loss, lse, options);
+    GivenTensors tensors;
+    const auto c = given_loss_options(options, labels);
+    throw_if_failed(kokkossoftmax_cross_entropy(space_of<Exec>, nullptr, tensors.add(x),
+                                                add_labels(tensors, labels), tensors.add(loss),
+                                                tensors.add(lse), &c));
+  }
+
+  std::vector<T> results() const { return joined({m_loss.read(), m_lse.read()}); }
+
+  void restore() {}
 
   /// Makes the call, and checks all memory. Returns whether the algorithm serves the case.
   bool expect_right() {
-    using KokkosSoftmax::Impl::LossOperation;
-    const auto lse =
-        m_has_lse ? std::optional(m_shape.template given_rows<T>(m_lse)) : std::nullopt;
-    const bool served = is_served_unless_forced<Exec>(m_shape.options.algorithm, [&] {
-      KokkosSoftmax::Impl::check_and_launch_loss<LossOperation::cross_entropy>(
-          Exec{}, m_shape.template given<const X>(m_x), m_labels.arrays(m_shape),
-          m_shape.template given_rows<T>(m_loss), lse, m_shape.call_options());
-    });
+    const bool served = is_served_by_route<Exec>(*this, m_shape.options);
     EXPECT_TRUE(m_x.is_unchanged()) << "x was written";
     EXPECT_TRUE(m_labels.are_unchanged()) << "labels was written";
     EXPECT_TRUE(served || m_loss.is_unchanged()) << "loss was written";
@@ -72,6 +109,7 @@ class RandomLossCase {
   Field<T, Exec> m_lse;
   bool m_has_lse;
   RandomLabels<Exec> m_labels;
+  Route m_route;
 };
 
 /// One call of cross_entropy_backward or logsumexp_backward with random arguments.
@@ -98,17 +136,34 @@ class RandomGradientCase {
     m_shape.follow(m_x.placement());
     m_shape.assign(m_x, random_values<X, T>(random, m_shape.count(), m_shape.columns()));
     m_derivative.assign(random_values<T, T>(random, m_shape.count(), 1).values);
-    m_v = values_of(m_shape.template rows_of<T>(m_x), inputs(), m_shape.options.scale);
+    m_x_rows = m_shape.template rows_of<T>(m_x);
+    m_v = values_of(m_x_rows, inputs(), m_shape.options.scale);
     const std::vector<long double> lse = reference(m_v).logsumexp;
     m_lse.assign(std::vector<T>(lse.begin(), lse.end()));
+    m_route = random_route<Exec>(random, false);
+  }
+
+  Route route() const { return m_route; }
+
+  void call(Route route) const {
+    using enum KokkosSoftmax::Impl::GradientOperation;
+    if (route == Route::c_interface)
+      m_labels ? call_c_interface_with_labels() : call_c_interface_with_operands();
+    else
+      m_labels ? call_function<cross_entropy_backward>() : call_function<logsumexp_backward>();
+  }
+
+  std::vector<T> results() const { return dx().template read<T>(); }
+
+  void restore() {
+    if (!m_in_place) return;
+    EXPECT_TRUE(m_x.gaps_are_unchanged()) << "something beside dx's elements was written";
+    m_shape.assign(m_x, m_x_rows);
   }
 
   /// Makes the call, and checks all memory. Returns whether the algorithm serves the case.
   bool expect_right() {
-    using enum KokkosSoftmax::Impl::GradientOperation;
-    const bool served = is_served_unless_forced<Exec>(m_shape.options.algorithm, [&] {
-      m_labels ? call<cross_entropy_backward>() : call<logsumexp_backward>();
-    });
+    const bool served = is_served_by_route<Exec>(*this, m_shape.options);
     EXPECT_TRUE(m_in_place || m_x.is_unchanged()) << "x was written";
     EXPECT_TRUE(m_lse.is_unchanged()) << "lse was written";
     EXPECT_TRUE(m_derivative.is_unchanged()) << "dloss or dlse was written";
@@ -146,7 +201,7 @@ class RandomGradientCase {
   const Field<X, Exec>& dx() const { return m_in_place ? m_x : m_dx; }
 
   template <KokkosSoftmax::Impl::GradientOperation operation>
-  void call() {
+  void call_function() const {
     const auto labels = m_labels ? std::optional(m_labels->arrays(m_shape)) : std::nullopt;
     const auto operands =
         m_operands ? m_operands->arrays(m_shape) : KokkosSoftmax::Impl::InputArrays<const X, T>{};
@@ -158,6 +213,36 @@ class RandomGradientCase {
         m_shape.template given_rows<const T>(m_derivative), labels ? &*labels : nullptr,
         KokkosSoftmax::Impl::broadcast_inputs(operation, x, axes, operands),
         m_shape.template given<X>(dx()), options);
+  }
+
+  /// The tensors of x and of dx, and those with a number per row.
+  struct TensorsInC {
+    explicit TensorsInC(const RandomGradientCase& c)
+        : x(all.add(c.m_shape.template given<const X>(c.m_x))),
+          lse(all.add(c.m_shape.template given_rows<const T>(c.m_lse))),
+          derivative(all.add(c.m_shape.template given_rows<const T>(c.m_derivative))),
+          dx(all.add(c.m_shape.template given<X>(c.dx()))) {}
+
+    GivenTensors all;
+    const kokkossoftmax_tensor *x, *lse, *derivative, *dx;
+  };
+
+  void call_c_interface_with_labels() const {
+    TensorsInC tensors(*this);
+    const auto labels = m_labels->arrays(m_shape);
+    const auto options = given_loss_options(m_shape.call_options(), labels);
+    throw_if_failed(kokkossoftmax_cross_entropy_backward(
+        space_of<Exec>, nullptr, tensors.x, add_labels(tensors.all, labels), tensors.lse,
+        tensors.derivative, tensors.dx, &options));
+  }
+
+  void call_c_interface_with_operands() const {
+    TensorsInC tensors(*this);
+    const GivenOptions options(m_shape.call_options());
+    const GivenOperands operands(tensors.all, m_operands->arrays(m_shape));
+    throw_if_failed(kokkossoftmax_logsumexp_backward(space_of<Exec>, nullptr, tensors.x,
+                                                     tensors.lse, tensors.derivative, tensors.dx,
+                                                     &options.c, &operands.c));
   }
 
   void expect_results_right() const {
@@ -177,7 +262,9 @@ class RandomGradientCase {
   Field<T, Exec> m_derivative;
   std::optional<RandomLabels<Exec>> m_labels;            // of cross_entropy_backward
   std::optional<RandomOperands<X, T, Exec>> m_operands;  // of logsumexp_backward
+  Rows<T> m_x_rows;
   Rows<T> m_v;
+  Route m_route;
 };
 
 template <class C>
