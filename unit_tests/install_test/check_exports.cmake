@@ -11,7 +11,7 @@ string(REGEX REPLACE "[][;]" "," text "${text}") # these characters have a meani
 string(REPLACE "\n" ";" symbols "${text}")
 
 # The name of a template follows its return type, or a prefix like "vtable for".
-set(templates "choose|launch|describe|compiled_schedules|serves")
+set(templates "choose|launch|launch_both_axes|launch_ragged|describe|compiled_schedules|serves")
 set(functions "compiled|parse_schedule|parse_tuning_line|parse_tuning_table|read_tuning_file|shipped_tables|operator<<")
 set(ours "(^| )KokkosSoftmax::Impl::((${templates})<|(${functions})\\()|^kokkossoftmax_[a-z_]+ ")
 set(count 0)
