@@ -4,6 +4,7 @@
 // and axis, with ignored and invalid labels, label smoothing and special values, in place, and as
 // the derivatives of each other.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -218,6 +219,20 @@ TYPED_TEST(CrossEntropy, SmoothedLossOfValuesThatOverflow) {
         EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int64_t>(
             TestFixture::extents_of(2, columns, axis), x, labels, {.axis = axis, .scale = scale})));
       }
+  }
+}
+
+// Of entries whose sum overflows, although that of their values doesn't.
+TYPED_TEST(CrossEntropy, SmoothedLossOfEntriesWhoseSumOverflows) {
+  using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
+  for (const std::size_t columns : {20, 300, 1027}) {
+    Rows<T> x = normal_sample<X>(2, columns).rows;
+    std::fill(x.values.begin(), x.values.end(), lowest<X, T>() / 2);
+    const Labels labels{.of_row = {1, 2}, .smoothing = 0.125};
+    for (const int axis : {0, 1})
+      EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int64_t>(
+          TestFixture::extents_of(2, columns, axis), x, labels, {.axis = axis, .scale = 1e-3})));
   }
 }
 

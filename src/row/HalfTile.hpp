@@ -58,7 +58,7 @@ class HalfTile : public TileSlots<Source, items, width, threads, access, Strides
 
   /// The sum of scale * entry over the entries that `load` with the same arguments has read.
   KOKKOS_FORCEINLINE_FUNCTION T total(const Row& row, std::int64_t first, int thread_id) const {
-    T sum = m_scale * sum_of_pairs([](T entry) { return entry; });
+    T sum = sum_of_pairs([&](T entry) { return m_scale * entry; });
     if constexpr (access == AccessMode::peeled_vectors)
       if (Slots::edge_column(row, first, thread_id) >= 0) sum += m_edge;
     return sum;
