@@ -194,28 +194,34 @@ class Rule {
 
   /// Whether rows with operands that are only reduced pass through small teams. They are held if
   /// they are few, and if that is faster, except rows that end early: floats that fill a team, and
-  /// floats and doubles whose rows have weights of their own (measured on an H100).
+  /// rows with weights of their own (measured on an H100).
   bool looping_pays() const {
     const int loop = first_of(Algorithm::online, Regime::any_rows);
     if (loop == none || !fills_device(loop)) return false;
     const RowInputs& inputs = m_context.arguments.inputs;
     if (inputs.lengths.data != nullptr || inputs.causal_limit != RowInputs::no_limit) return true;
-    if constexpr (!is_full_precision<V>) return true;
-    if constexpr (has_weights<Source>) return is_shared_by_rows(inputs.weights);
-    constexpr bool are_floats = sizeof(X) == sizeof(float);
+    if constexpr (has_weights<Source>) return !have_weights_of_their_own();
+    constexpr bool are_floats = is_full_precision<V> && sizeof(X) == sizeof(float);
     const int held = first_of(Algorithm::fused_registers, Regime::any_rows);
     return !are_floats || held == none ||
            4 * m_context.problem().columns < 3 * register_capacity(list[held].schedule);
+  }
+  /// Whether rows of float or double have weights of their own. Then memory limits them more than
+  /// what small teams share.
+  bool have_weights_of_their_own() const {
+    if constexpr (has_weights<Source> && is_full_precision<V>) {
+      const std::span strides(m_context.arguments.inputs.weights.outer_stride,
+                              m_context.problem().outer_rank);
+      return std::any_of(strides.begin(), strides.end(), [](auto stride) { return stride != 0; });
+    } else {
+      return false;
+    }
   }
   /// Whether a variant has at least two rows for each team that is resident at one time.
   bool fills_device(int variant) const {
     return m_context.problem().rows >= static_cast<std::int64_t>(2) *
                                            list[variant].schedule.min_teams *
                                            multiprocessors(m_context.exec);
-  }
-  bool is_shared_by_rows(const RowInput& input) const {
-    const std::span strides(input.outer_stride, m_context.problem().outer_rank);
-    return std::all_of(strides.begin(), strides.end(), [](auto stride) { return stride == 0; });
   }
 
   /// Whether strided rows are so short that a lane has little to do per row, and a lane can't load
@@ -278,7 +284,8 @@ class Rule {
         !Op::writes_entries && !std::is_same_v<Source, PlainSource<V>>;
     if (algorithm == Algorithm::column) return holds_column(variant);
     if (!loops_in_small_teams || algorithm != Algorithm::online) return true;
-    return m_context.options.reproducible ? loops_a_few_times(variant) : fills_device(variant);
+    if (m_context.options.reproducible) return loops_a_few_times(variant);
+    return fills_device(variant) && !have_weights_of_their_own();
   }
   bool loops_a_few_times(int variant) const {
     constexpr int most = 8;
