@@ -15,11 +15,14 @@ LABEL_BYTES = 8
 LARGE_COLUMNS = (8, 16, 32, 64, 256, 781, 1000, 1023, 1024, 2048, 2049, 4096, 5001, 8192, 12288,
                  12671, 16384, 32768, 50257, 65536, 128257, 131072, 151936, 256000, 262144,
                  1048576, 4194304, 16777216)
+# Short rows that don't begin at multiples of 16 bytes.
+UNALIGNED_COLUMNS = (5, 7, 10, 12, 17, 33, 39, 50, 66, 81, 100, 130, 150, 200, 255, 333, 500)
 LARGE_ELEMENTS = 512 * 2**20 // 4
 
 # On GPUs. group: (axis, extents); the rows are along the axis
 SHAPES = {
     "large": (1, [(-(-LARGE_ELEMENTS // n), n) for n in LARGE_COLUMNS]),
+    "unaligned": (1, [(-(-LARGE_ELEMENTS // n), n) for n in UNALIGNED_COLUMNS]),
     "few_rows": (1, [*itertools.product((1, 8), (131072, 1048576)), (1, 100 * 2**20)]),
     "small": (1, list(itertools.product((1, 64, 4096), (128, 1024, 4096)))),
     "axis0": (0, [(21, 6291456), (150, 894784), (1024, 262144), (32768, 4096), (1048576, 100)]),
