@@ -24,8 +24,9 @@ class PipelinedPanels {
   static constexpr std::int64_t block_columns = 16;
   /// The distance from a column that is read to the one that is prefetched into the second-level
   /// cache. If the distance of columns in memory is a power of two, all of them share the same
-  /// lines of the first-level cache, which would hold fewer of them.
-  static constexpr std::int64_t columns_ahead = 12;
+  /// lines of the first-level cache, which would hold fewer of them. A column of doubles takes
+  /// longer than one of floats.
+  static constexpr std::int64_t columns_ahead = sizeof(T) == sizeof(float) ? 18 : 12;
   static constexpr int vectors_of_line = sizeof(V) < 64 ? 64 / sizeof(V) : 1;
 
  public:
