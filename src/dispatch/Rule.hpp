@@ -206,8 +206,8 @@ class Rule {
     return !are_floats || held == none ||
            4 * m_context.problem().columns < 3 * register_capacity(list[held].schedule);
   }
-  /// Whether rows of float or double have weights of their own. Then memory limits them more than
-  /// what small teams share.
+  /// Whether rows of float or double have weights of their own. The bytes of these take longer than
+  /// what small teams save.
   bool have_weights_of_their_own() const {
     if constexpr (has_weights<Source> && is_full_precision<V>) {
       const std::span strides(m_context.arguments.inputs.weights.outer_stride,
@@ -277,8 +277,9 @@ class Rule {
     }
     return last;
   }
-  /// Whether a variant that serves is preferred to the next ones: `column` also serves rows that
-  /// are longer than its tile, and `online` has teams of rising size for rows that are only read.
+  /// Whether a variant that serves is preferred to the next ones. `column` also serves rows that
+  /// are longer than its tile. `online` has teams of rising size for rows that are only read; for
+  /// PlainSource, tuning tables choose among them.
   bool suits(Algorithm algorithm, int variant) const {
     constexpr bool loops_in_small_teams =
         !Op::writes_entries && !std::is_same_v<Source, PlainSource<V>>;
@@ -287,6 +288,7 @@ class Rule {
     if (m_context.options.reproducible) return loops_a_few_times(variant);
     return fills_device(variant) && !have_weights_of_their_own();
   }
+  /// For `reproducible`, whose choice depends on the number of columns alone.
   bool loops_a_few_times(int variant) const {
     constexpr int most = 8;
     return m_context.problem().columns <= most * register_capacity(list[variant].schedule);

@@ -43,10 +43,10 @@ struct BackwardShapes : NoShapes {
   using Subgroup = ShapeList<Guarded<2, wide>, Guarded<4, some / 2>, Guarded<8, some>,
                              Guarded<16, some>, Guarded<32, some>, Scalar<1, 8>, Scalar<8, 4>,
                              Peeled<8, some>, Peeled<16, some>, Peeled<32, some>, Scalar<32, some>>;
-  /// Half types at any address have more entries per lane, which share what a lane computes for the
-  /// row.
   template <class Halfs, class Others>
   using ByType = std::conditional_t<has_halfs, Halfs, Others>;
+  /// Half types at any address have more entries per lane, which share what a lane computes for the
+  /// row.
   using LongPeeled = ByType<ShapeList<Peeled<32, 2 * some, 4>, Peeled<32, 2 * some, 8>>,
                             ShapeList<Peeled<32, some, 8>, Peeled<32, some, 16>>>;
   using FusedRegisters =

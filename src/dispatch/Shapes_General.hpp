@@ -78,12 +78,12 @@ struct GeneralShapes : NoShapes {
   using Cluster = decltype(IfHalfs<Aligned<32, 64, 8>, Peeled<32, 64, 8>>{} +
                            UnlessHalfs<PeeledOfEight<32>>{});
   using Online = ShapeList<Peeled<32, 8, 16>, Scalar<32, 8, 16>>;
-  /// The loop leaves so little to do per tile that small teams with large tiles are the fastest. 80
-  /// registers per lane are too few for 32 entries of half types.
+  /// The loop leaves so little to do per tile that small teams with large tiles are the fastest. A
+  /// lane has 96 registers, or 128 for doubles. (With the 80 registers of teams_of(), half types
+  /// would spill.)
+  static constexpr int loop_warps = computes_in_double ? 16 : 20;  // resident at one time
   template <int warps>
-  using Loop = std::conditional_t<
-      has_halfs, PeeledOf<32, 32, warps, teams(20, warps)>,
-      std::conditional_t<computes_in_double, Peeled<32, 16, warps>, Peeled<32, 32, warps>>>;
+  using Loop = PeeledOf<32, computes_in_double ? 16 : 32, warps, teams(loop_warps, warps)>;
   using ReducedOnline = ShapeList<Loop<1>, Loop<4>, Scalar<32, 8, 16>>;
   using SplitOnline = Online;
   using ReducedSplitOnline = SplitOnline;

@@ -17,16 +17,17 @@ struct LossShapes : NoShapes {
   using Peeled = typename Of::template PeeledOf<lanes, entries, warps, Of::teams_of_scalars(warps)>;
   template <int lanes, int entries, int warps = 4>
   using Scalar = typename Of::template Scalar<lanes, entries, warps>;
-  /// Entries per lane: 64 bytes. Entries of half types stay as they are in memory (HalfTile).
-  /// Doubles are loaded one by one, because peeled entries would cost registers.
+  /// Entries per lane: 64 bytes. Half types stay as they are in memory (HalfTile).
   static constexpr int many = Of::has_halfs ? 32 : 16;
+  /// Teams that pass through a row. Doubles are loaded one by one, because peeled entries would
+  /// cost registers.
   static constexpr int resident_loops_of_doubles = 28;
   template <int warps>
   using Loop = std::conditional_t<
       Of::computes_in_double,
       Shape<warps, 32, 12, 1, AccessMode::scalar, Of::teams(resident_loops_of_doubles, warps)>,
       Peeled<32, many, warps>>;
-  static constexpr int teams_of_half_pairs = 10;
+  static constexpr int teams_of_half_pairs = 10;  // which leave 48 registers per lane
 
   using Subgroup =
       decltype(ShapeList<Scalar<1, 8>, Scalar<1, 16>, Scalar<1, 24>, Scalar<8, 4>, Peeled<8, 16>,

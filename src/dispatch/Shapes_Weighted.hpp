@@ -37,6 +37,7 @@ struct WeightedShapes : NoShapes {
   using ScalarOfEight =
       Shape<8, 32, entries, 1, AccessMode::scalar, GeneralShapes<V>::fewer_teams_of_eight>;
 
+  /// For many rows that share their weights, see Rule::looping_pays().
   static constexpr int entries_of_loop = sizeof(typename V::Compute) == 8 ? 8 : 32;
   using Loop = typename GeneralShapes<V>::template PeeledOf<32, entries_of_loop, 1, 16>;
   using ReducedOnline = ShapeList<Loop, PeeledOfEight<8>, ScalarOfEight<8>>;

@@ -26,7 +26,6 @@ class PipelinedRows {
   static constexpr std::int64_t group_vectors = 512;
   /// The exponentials that each element adds up before they are added to the sum with compensation.
   static constexpr std::int64_t block_vectors = 16;
-  static constexpr std::int64_t apart = bytes_apart;
   /// From an element of y that is stored to the one whose line is prefetched.
   static constexpr std::int64_t elements_ahead = 1024 / sizeof(Y);
 
@@ -70,7 +69,7 @@ class PipelinedRows {
     for (int i = 0; i < m_group; ++i) {
       const std::int64_t distance =
           distance_in_page(m_job.y + m_lead * L::width, row(2 * m_group + i));
-      if (distance >= apart && distance <= page_bytes - apart) return i;
+      if (distance >= bytes_apart && distance <= page_bytes - bytes_apart) return i;
     }
     return 0;
   }
@@ -79,7 +78,7 @@ class PipelinedRows {
   T* kept_apart_from_x() const {
     constexpr std::int64_t line = 64;
     const std::int64_t shift =
-        distance_in_page(reinterpret_cast<const char*>(m_job.x) + 2 * apart, m_job.buffer);
+        distance_in_page(reinterpret_cast<const char*>(m_job.x) + 2 * bytes_apart, m_job.buffer);
     return m_job.buffer + shift / line * line / static_cast<std::int64_t>(sizeof(T));
   }
 

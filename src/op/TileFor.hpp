@@ -12,7 +12,8 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Chunks of one pair would take a branch per pair.
+/// Whether a tile keeps entries of half types in pairs (HalfTile). Chunks of one pair are widened,
+/// because HalfTile takes a branch per chunk.
 template <class Op, class Source, int width>
 inline constexpr bool keeps_half_pairs =
     width > 2 && moves_in_pairs<typename Source::Types::X, width>&&

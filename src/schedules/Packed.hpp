@@ -173,10 +173,10 @@ struct PackedKernel {
     return arguments.problem.y + r * arguments.problem.outer[0].y_stride;
   }
 
-  /// Moves a run of rows. All lanes move whole chunks, and each has up to `in_flight` loads in
-  /// flight. The entries after the last whole chunk, which only the last team can have, are moved
-  /// one by one.
+  /// The loads that a lane makes before it waits for the first one: all of its rows.
   static constexpr int in_flight = Shape::items * Shape::rows_per_thread;
+  /// Moves a run of rows. All lanes move whole chunks, `in_flight` at one time. The entries after
+  /// the last whole chunk, which only the last team can have, are moved one by one.
   KOKKOS_FORCEINLINE_FUNCTION static void move(const X* from, X* to, int entries, int thread_id) {
     const auto* source = reinterpret_cast<const MovedChunk*>(from);
     auto* target = reinterpret_cast<MovedChunk*>(to);
