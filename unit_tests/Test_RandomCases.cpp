@@ -312,8 +312,8 @@ class RandomCase {
   }
 
   void expect_weighted_right(const Rows<T>& v) const {
-    const ExpectedWeighted expected =
-        reference_weighted(v, m_operands.weights_as_rows(m_shape.extents, m_shape.options.axis));
+    const ExpectedWeighted expected = reference_weighted(
+        v, m_operands.weights_as_rows(m_shape.extents, m_shape.options.axis), std::is_same_v<X, T>);
     const ExpectedNumbers lse = m_has_sign ? expected.lse : without_signs(expected);
     EXPECT_TRUE(are_near<Y>(m_y.template read<T>(), lse));
     EXPECT_TRUE(m_y.gaps_are_unchanged()) << "something beside y's elements was written";

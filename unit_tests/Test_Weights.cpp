@@ -32,6 +32,75 @@ RowsFor<X> random_weights(std::size_t count, std::size_t columns) {
   return weights;
 }
 
+/// Rows with their weights.
+template <class T>
+struct WeightedRows {
+  Rows<T> x, weights;
+
+  explicit WeightedRows(std::size_t columns)
+      : x{.count = 0, .columns = columns, .values = {}, .names = {}}, weights(x) {}
+
+  /// Adds a row. of_column(c) has the value and the weight of column c.
+  template <class OfColumn>
+  void add(const char* name, const OfColumn& of_column) {
+    for (std::size_t c = 0; c < x.columns; ++c) {
+      const auto [value, weight] = of_column(c);
+      x.values.push_back(static_cast<T>(value));
+      weights.values.push_back(static_cast<T>(weight));
+    }
+    x.names.emplace_back(name);
+    x.count = weights.count = x.count + 1;
+  }
+};
+
+struct WeightedEntry {
+  double value, weight;
+};
+
+/// Rows whose sums are near 1 or -1: one term is, and the others are small.
+template <class T>
+WeightedRows<T> weighted_rows_near_zero(std::size_t columns) {
+  constexpr double inf = std::numeric_limits<double>::infinity();
+  std::mt19937_64 random(columns);
+  const auto uniform = [&](double from, double to) {
+    return std::uniform_real_distribution<double>(from, to)(random);
+  };
+  const auto far = [&] { return WeightedEntry{uniform(-46, -20), uniform(-2, 2)}; };
+  // in all, their terms add up to at most 0.03
+  const double log_of_columns = std::log(static_cast<double>(columns));
+  const auto middle = [&] { return WeightedEntry{-3.5 - log_of_columns, uniform(-1, 1)}; };
+  WeightedRows<T> rows(columns);
+  const auto add = [&](const char* name, const WeightedEntry& special, const auto& others) {
+    const std::size_t column = random() % columns;
+    rows.add(name, [&](std::size_t c) { return c == column ? special : others(); });
+  };
+  add("0, the others far below", {0, 1}, far);
+  add("0 with the weight -1, the others far below", {0, -1}, far);
+  add("a tiny value, the others far below", {uniform(-1e-9, 1e-9), 1}, far);
+  add("a weight near 1, the others far below", {0, 1 + 1e-6}, far);
+  add("a weight near -1, the others far below", {1e-8, -1 + 1e-6}, far);
+  add("value and weight cancel each other", {-0.02, std::exp(0.02)}, far);
+  add("0.03, the others at some -4", {0.03, 1}, middle);
+  add("-0.03 with the weight -1.03, the others at some -4", {-0.03, -1.03}, middle);
+  add("1/32 with the weight 33/32, the others at some -3", {1.0 / 32, 33.0 / 32}, [&] {
+    return WeightedEntry{-2.8 - log_of_columns, 1};
+  });
+  add("-1/32 with the weight -31/32, the others at some -3", {-1.0 / 32, -31.0 / 32}, [&] {
+    return WeightedEntry{-2.8 - log_of_columns, 1};
+  });
+  add("0, the others masked by weights", {0, 1}, [] { return WeightedEntry{-5, 0}; });
+  add("0, the others -inf", {1e-12, 1}, [=] { return WeightedEntry{-inf, 3}; });
+  add("0, the others large with small weights", {0, 1}, [&] {
+    return WeightedEntry{uniform(5, 60), uniform(-1e-37, 1e-37)};
+  });
+  rows.add("1 - 1 + 1, the others far below", [&](std::size_t c) {
+    return c == 0 || c == columns - 1 ? WeightedEntry{0, 1}
+           : c == columns / 2         ? WeightedEntry{0, -1}
+                                      : far();
+  });
+  return rows;
+}
+
 template <class C>
 class Weights : public ::testing::Test {
  protected:
@@ -39,6 +108,8 @@ class Weights : public ::testing::Test {
   using X = typename C::x_value;
   using Y = typename C::y_value;
   using Exec = typename C::exec;
+  /// Whether results near 0 keep their digits.
+  static constexpr bool keeps_digits = std::is_same_v<X, T>;
 
   /// Calls logsumexp on a matrix whose rows along options.axis are x, with weights, with signs and
   /// without, and checks all results. `v`: the values of the entries.
@@ -46,7 +117,8 @@ class Weights : public ::testing::Test {
   static ::testing::AssertionResult check(const Options& options, std::size_t offset,
                                           const Rows<T>& x, const Rows<T>& weights,
                                           const Rows<T>& v) {
-    return check<L>(options, offset, x, weights, reference_weighted(v, weights.values));
+    return check<L>(options, offset, x, weights,
+                    reference_weighted(v, weights.values, keeps_digits));
   }
   template <class L>
   static ::testing::AssertionResult check(const Options& options, std::size_t offset,
@@ -88,7 +160,8 @@ TYPED_TEST(Weights, EveryAlgorithm) {
         Matrix{33, 300}, Matrix{9, 1025}, Matrix{1, 5001}, Matrix{5, 5001}, Matrix{2, 40003}}) {
     const auto x = normal_rows<X>(count, columns);
     const auto weights = random_weights<X>(count, columns);
-    const auto expected = reference_weighted(values_of(x, Inputs<X>{}, 0.5), weights.values);
+    const auto expected = reference_weighted(values_of(x, Inputs<X>{}, 0.5), weights.values,
+                                             TestFixture::keeps_digits);
     for (const int axis : {0, 1})
       for (const Algorithm algorithm : all_algorithms)
         is_served(algorithm, [&] {
@@ -104,7 +177,7 @@ TYPED_TEST(Weights, LayoutsAndAlignment) {
   for (const std::size_t columns : {5, 128, 781, 5001}) {
     const auto x = normal_rows<X>(33, columns);
     const auto weights = random_weights<X>(33, columns);
-    const auto expected = reference_weighted(x, weights.values);
+    const auto expected = reference_weighted(x, weights.values, TestFixture::keeps_digits);
     for (const int axis : {0, 1})
       for (const std::size_t offset : {0, 1}) {
         const Options options{.axis = axis};
@@ -120,14 +193,12 @@ TYPED_TEST(Weights, FewWideRows) {
   for (const std::size_t count : {1, 3}) {
     const auto x = normal_rows<X>(count, 140001);
     const auto weights = random_weights<X>(count, 140001);
-    const auto expected = reference_weighted(x, weights.values);
+    const auto expected = reference_weighted(x, weights.values, TestFixture::keeps_digits);
     for (const int axis : {0, 1})
       EXPECT_TRUE((TestFixture::template check<Right>({.axis = axis}, 0, x, weights, expected)));
   }
 }
 
-// An entry with the weight 0 counts for nothing, even if it is NaN or +inf. The sign of an infinite
-// sum is that of the weights of the entries that are +inf.
 // So many rows that they pass through teams of one warp on a GPU, because they share the weights.
 TYPED_TEST(Weights, ManyRowsWithTheSameWeights) {
   using X = typename TypeParam::x_value;
@@ -153,12 +224,35 @@ TYPED_TEST(Weights, ManyRowsWithTheSameWeights) {
   const auto plan = plan_logsumexp(exec, x_view, lse_view, {}, operands);
   plan.execute(x_view, lse_view, operands);
   exec.fence();
-  EXPECT_TRUE(are_near<Y>(lse.template read<T>(), without_signs(reference_weighted(x, weights))));
+  const auto expected = reference_weighted(x, weights, TestFixture::keeps_digits);
+  EXPECT_TRUE(are_near<Y>(lse.template read<T>(), without_signs(expected)));
   if (is_cuda<Exec>) {
     EXPECT_NE(plan.describe().find("online{team_size=1,"), std::string::npos) << plan.describe();
   }
 }
 
+// The sum is near 1 or -1. Its logarithm has few digits, so that it is computed from the term near
+// 1 and the sum of the others.
+TYPED_TEST(Weights, NearZero) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  if (!std::is_same_v<X, T>) return;  // half types have too few digits to keep
+  for (const std::size_t columns :
+       {1, 2, 3, 7, 8, 16, 33, 64, 129, 500, 1025, 4100, 12671, 70001}) {
+    const auto [x, weights] = weighted_rows_near_zero<T>(columns);
+    const auto expected = reference_weighted(x, weights.values);
+    for (const int axis : {0, 1})
+      for (const Algorithm algorithm : all_algorithms)
+        is_served(algorithm, [&] {
+          EXPECT_TRUE((TestFixture::template check<Right>({.axis = axis, .algorithm = algorithm}, 1,
+                                                          x, weights, expected)))
+              << columns << " columns, axis " << axis << ", " << to_string(algorithm);
+        });
+  }
+}
+
+// An entry with the weight 0 counts for nothing, even if it is NaN or +inf. The sign of an infinite
+// sum is that of the weights of the entries that are +inf.
 TYPED_TEST(Weights, SpecialValues) {
   using T = typename TypeParam::value;
   constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
@@ -252,7 +346,8 @@ TYPED_TEST(Weights, WithOtherOperands) {
         inputs.lengths.push_back(static_cast<std::int64_t>((row * 37) % (columns + 1)));
       }
       const Options options{.scale = -0.75};
-      const auto expected = reference_weighted(values_of(x, inputs, options.scale), all_weights);
+      const auto expected = reference_weighted(values_of(x, inputs, options.scale), all_weights,
+                                               TestFixture::keeps_digits);
       Field<X, Exec> x_field(place<Right>(Extents{count, columns}, 0));
       Field<Y, Exec> lse(place<Right>(Extents{count}, 0));
       x_field.assign(x.values);

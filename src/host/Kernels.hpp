@@ -78,6 +78,11 @@ struct HostWeightedKernels {
   /// The largest value, and the sum of weight * exp(value - reference). An entry that counts for
   /// nothing has the value -inf and the weight 0.
   HostState<T> (*reduce)(const T* value, const T* weight, std::int64_t n);
+  /// The state that reduce() has returned, given that its log-sum-exp is near 0. If the sum is a
+  /// term near 1 or -1 and a small rest, the reference becomes the log-sum-exp, and the sum 1 or
+  /// -1.
+  HostState<T> (*settled)(const HostState<T>& state, const T* value, const T* weight,
+                          std::int64_t n);
 };
 
 /// The functions of single numbers that the kernels consist of, for tests and for measuring what a

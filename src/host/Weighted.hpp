@@ -6,6 +6,7 @@
 /// The state of entries with weights.
 
 #include <host/RowReduction.hpp>
+#include <impl/device/numerics/KokkosSoftmax_NearZeroLimit.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
@@ -21,7 +22,19 @@ struct WeightedKernelsOf {
     return {max, max, sum(value, weight, n, max)};
   }
 
-  static constexpr HostWeightedKernels<T> all() { return {&reduce}; }
+  /// See HostWeightedKernels. The terms near 1 or -1 are `units` and small numbers; they are rare,
+  /// and are computed one by one.
+  static HostState<T> settled(const HostState<T>& state, const T* value, const T* weight,
+                              std::int64_t n) {
+    if (!has_unit_weight(weight, n)) return state;
+    const SumNearOne sum = sum_near_one(value, weight, n);
+    if (!(__builtin_fabs(sum.units) == 1 && __builtin_fabs(sum.rest) < near_one_limit<double>))
+      return state;
+    const T lse = static_cast<T>(__builtin_log1p(sum.units * sum.rest));
+    return {lse, lse, sum.units};
+  }
+
+  static constexpr HostWeightedKernels<T> all() { return {&reduce, &settled}; }
 
  private:
   static constexpr int vectors_per_block = 16;
@@ -57,6 +70,53 @@ struct WeightedKernelsOf {
       sum.add(rest.select(term(rest.load(value + i), rest.load(weight + i)), V{}));
     }
     return static_cast<double>(L::sum(sum.value()));
+  }
+
+  /// A sum as `units`, each 1 or -1, and a small rest.
+  struct SumNearOne {
+    double units;
+    double rest;
+  };
+
+  KOKKOSSOFTMAX_HOST_FUNCTION static auto is_near_one(V x) {
+    return (x > L::splat(1 - near_one_limit<T>)) & (x < L::splat(1 + near_one_limit<T>));
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION static V absolute(V x) { return larger(x, -x); }
+
+  static bool has_unit_weight(const T* weight, std::int64_t n) {
+    std::int64_t i = 0;
+    for (; i + L::width <= n; i += L::width)
+      if (any(is_near_one(absolute(L::load(weight + i))))) return true;
+    if (i == n) return false;
+    return any(is_near_one(absolute(first_elements(n - i).load(weight + i))));
+  }
+
+  static SumNearOne sum_near_one(const T* value, const T* weight, std::int64_t n) {
+    SumNearOne all{0, 0};
+    VectorSum<L> rest;
+    const auto add = [&](V v, V w) KOKKOSSOFTMAX_HOST_LAMBDA {
+      const auto are_units = is_near_one(absolute(w)) & (absolute(v) < near_zero_limit<T>);
+      if (any(are_units)) [[unlikely]]
+        for (int lane = 0; lane < L::width; ++lane)
+          if (are_units[lane]) add_unit(all, v[lane], w[lane]);
+      rest.add((are_units ? V{} : w) * ExpAccurate<L>(V{})(v));
+    };
+    std::int64_t i = 0;
+    for (; i + L::width <= n; i += L::width) add(L::load(value + i), L::load(weight + i));
+    if (i < n) add(first_elements(n - i).load(value + i), first_elements(n - i).load(weight + i));
+    all.rest += static_cast<double>(L::sum(rest.value()));
+    return all;
+  }
+
+  static void add_unit(SumNearOne& sum, double value, double weight) {
+    const double unit = weight < 0 ? -1 : 1;
+    sum.units += unit;
+    sum.rest += (weight - unit) + weight * __builtin_expm1(value);
+  }
+
+  /// The elements that a load doesn't read are 0. So is the weight of their terms.
+  static FirstElements<T, L::width> first_elements(std::int64_t count) {
+    return FirstElements<T, L::width>(static_cast<int>(count));
   }
 
   /// The entries that are less than +inf add nothing to the weights of those that are +inf. NaN

@@ -11,6 +11,7 @@
 #include <impl/device/backend/KokkosSoftmax_AnyCallable.hpp>
 #include <impl/device/numerics/KokkosSoftmax_ExpForSum.hpp>
 #include <impl/device/team/KokkosSoftmax_LseState.hpp>
+#include <op/WeightedNearZero.hpp>
 #include <row/RowArgs.hpp>
 #include <row/TileOf.hpp>
 #include <team/Lanes.hpp>
@@ -39,13 +40,23 @@ class EntriesOfThread {
   /// Entry i of the thread, where i has few bits or many.
   template <class Number>
   KOKKOS_FORCEINLINE_FUNCTION T operator()(Number i) const {
-    std::int64_t entry = m_row.head + (m_first + i / width * threads) * width + i % width;
-    if (Row::has_peeled_entries && i == m_in_chunks) entry = m_edge;
+    const std::int64_t entry = place(i);
     return value_of(m_source, m_row.source_row, static_cast<T>(m_row.x[entry * m_row.x_stride]),
                     m_row.numbers(entry));
   }
 
+  /// The weight of entry i, if the source has weights.
+  KOKKOS_FORCEINLINE_FUNCTION T weight(std::int64_t i) const {
+    return m_source.weight(m_row.source_row, m_row.numbers(place(i)));
+  }
+
  private:
+  template <class Number>
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t place(Number i) const {
+    if (Row::has_peeled_entries && i == m_in_chunks) return m_edge;
+    return m_row.head + (m_first + i / width * threads) * width + i % width;
+  }
+
   Source m_source;
   const Row& m_row;
   std::int64_t m_first;
@@ -74,18 +85,38 @@ KOKKOS_FORCEINLINE_FUNCTION void settle_thread([[maybe_unused]] const Arguments&
                                                [[maybe_unused]] const MakeRow& make_row) {
   if constexpr (keeps_digits<State>) {
     using T = typename Tile::T;
-    if (!is_near_zero(state.max, state.sum, ExpForLse<T>::slack())) return;
+    if (!is_near_zero(state, ExpForLse<T>::slack())) return;
     const typename Tile::Row row = make_row();
     const EntriesOf<Tile> entries(arguments, row, first, thread_id);
-    const T max = max_of<T>(entries.count(), entries);
-    if (!is_max_near_zero(max)) return;
-    const T sum = sum_below_max<EntryNumber::many>(max, entries.count(), entries);
-    state = State::settled(log_sum_exp_near_zero(max, sum));
+    if constexpr (has_weights<typename Tile::Source>) {
+      if (have_unit_weight(entries)) state = settled_or(state, sum_near_one(entries));
+    } else {
+      const T max = max_of<T>(entries.count(), entries);
+      if (!is_max_near_zero(max)) return;
+      const T sum = sum_below_max<EntryNumber::many>(max, entries.count(), entries);
+      state = State::settled(log_sum_exp_near_zero(max, sum));
+    }
   }
 }
 
-/// The same for the lanes of a vector, which have one state. If they held their entries in one
+/// The state of the lanes of a vector, settled if `is_near`. If the lanes held their entries in one
 /// tile, these are few, and their maximum is that of the state.
+template <int lanes, EntryNumber number, class Member, class Entries, class T>
+KOKKOS_FORCEINLINE_FUNCTION void settle_entries(const Member& member, const Entries& entries,
+                                                bool is_near, LseState<T>& state) {
+  T max = state.max;
+  T sum(0);
+  if constexpr (number == EntryNumber::many) {
+    max = max_over_lanes<lanes>(member, is_near ? max_of<T>(entries.count(), entries) : max);
+    is_near = is_near && is_max_near_zero(max);
+  }
+  if (is_near)
+    sum = sum_below_max<number>(max, static_cast<EntryCount<number>>(entries.count()), entries);
+  sum = sum_over_lanes<lanes>(member, sum);
+  if (is_near) state = LseState<T>::settled(log_sum_exp_near_zero(max, sum));
+}
+
+/// Settles the state of the lanes of a vector, if it is near 0, see settle_thread().
 template <class Tile, int lanes, EntryNumber number, class Member, class Arguments, RowState State,
           class MakeRow>
 KOKKOS_FORCEINLINE_FUNCTION void settle_lanes([[maybe_unused]] const Member& member,
@@ -97,20 +128,11 @@ KOKKOS_FORCEINLINE_FUNCTION void settle_lanes([[maybe_unused]] const Member& mem
   if constexpr (keeps_digits<State>) {
     using T = typename Tile::T;
     constexpr bool is_running = number == EntryNumber::many;
-    bool is_near = is_near_zero(state.max, state.sum, is_running ? ExpForLse<T>::slack() : T(0));
+    const bool is_near = is_near_zero(state, is_running ? ExpForLse<T>::slack() : T(0));
     if (!Intrinsics::any_lane(is_near)) return;
-    T max = state.max;
-    T sum(0);
     const typename Tile::Row row = make_row();
-    const EntriesOf<Tile> entries(arguments, row, first, thread_id);
-    if constexpr (is_running) {
-      max = max_over_lanes<lanes>(member, is_near ? max_of<T>(entries.count(), entries) : max);
-      is_near = is_near && is_max_near_zero(max);
-    }
-    if (is_near)
-      sum = sum_below_max<number>(max, static_cast<EntryCount<number>>(entries.count()), entries);
-    sum = sum_over_lanes<lanes>(member, sum);
-    if (is_near) state = State::settled(log_sum_exp_near_zero(max, sum));
+    settle_entries<lanes, number>(member, EntriesOf<Tile>(arguments, row, first, thread_id),
+                                  is_near, state);
   }
 }
 

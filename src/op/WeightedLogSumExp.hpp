@@ -7,34 +7,9 @@
 
 #include <impl/device/numerics/KokkosSoftmax_ExpForSum.hpp>
 #include <impl/device/op/KokkosSoftmax_RowOp.hpp>
-#include <impl/device/team/KokkosSoftmax_RowState.hpp>
+#include <team/WeightedState.hpp>
 
 namespace KokkosSoftmax::Impl {
-
-/// The largest value of an entry that counts, and the sum of w * exp(v - max), which can be
-/// negative.
-template <class T>
-struct WeightedState {
-  T max = -Kokkos::Experimental::infinity_v<T>;
-  T sum = T(0);
-
-  KOKKOS_FORCEINLINE_FUNCTION void merge(const WeightedState& other) {
-    const T larger_max = other.max > max ? other.max : max;
-    sum = sum_relative_to(larger_max, *this) + sum_relative_to(larger_max, other);
-    max = larger_max;
-  }
-};
-
-template <class T>
-struct StateTraits<WeightedState<T>> {
-  using Value = T;
-  static constexpr bool has_reference = true;
-  static constexpr bool moves_in_steps = false;
-
-  KOKKOS_FORCEINLINE_FUNCTION static T reference_of(T max) { return max; }
-  KOKKOS_FORCEINLINE_FUNCTION static T max(const WeightedState<T>& state) { return state.max; }
-  KOKKOS_FORCEINLINE_FUNCTION static WeightedState<T> make(T max, T sum) { return {max, sum}; }
-};
 
 /// exp(v - max) of the entries of a row whose maximum is +inf: the other entries add nothing to the
 /// weights of those that are +inf. NaN stays NaN.
@@ -60,18 +35,10 @@ class ExpForWeighted : public ExpForLse<T> {
   bool m_is_infinite;
 };
 
+/// log|sum w exp(v)| and the sign, given a reference and the sum of w exp(v - reference).
 template <class T>
-struct WeightedLogSumExpOutput {
-  using Exp = ExpForWeighted<T>;
-  using State = WeightedState<T>;
-  using HeldState = State;
-  static constexpr const char* name = "logsumexp";
-  static constexpr bool keeps_exponentials = false;
-  static constexpr bool computes_on_half_pairs = false;
-
-  KOKKOS_FORCEINLINE_FUNCTION WeightedLogSumExpOutput(const State& row, EmptyRows)
-      : WeightedLogSumExpOutput(row.max, row.sum) {}
-  KOKKOS_FORCEINLINE_FUNCTION WeightedLogSumExpOutput(T reference, T sum)
+struct WeightedLogSumExpResult {
+  KOKKOS_FORCEINLINE_FUNCTION WeightedLogSumExpResult(T reference, T sum)
       : value(reference + Kokkos::log(Kokkos::abs(sum))),
         sign(sum > T(0)   ? T(1)
              : sum < T(0) ? T(-1)
@@ -82,10 +49,23 @@ struct WeightedLogSumExpOutput {
 };
 
 template <class V>
+struct WeightedLogSumExpOutput : WeightedLogSumExpResult<typename V::Compute> {
+  using Exp = ExpForWeighted<typename V::Compute>;
+  using State = WeightedStateOf<typename V::X, typename V::Compute>;
+  using HeldState = State;
+  static constexpr const char* name = "logsumexp";
+  static constexpr bool keeps_exponentials = false;
+  static constexpr bool computes_on_half_pairs = false;
+
+  KOKKOS_FORCEINLINE_FUNCTION WeightedLogSumExpOutput(const State& row, EmptyRows)
+      : WeightedLogSumExpResult<typename V::Compute>(row.max, row.sum) {}
+};
+
+template <class V>
 struct WeightedLogSumExpOp {
   using Types = V;
-  using State = WeightedState<typename V::Compute>;
-  using Outputs = OutputList<WeightedLogSumExpOutput<typename V::Compute>>;
+  using State = WeightedStateOf<typename V::X, typename V::Compute>;
+  using Outputs = OutputList<WeightedLogSumExpOutput<V>>;
   static constexpr bool writes_entries = false;
 };
 

@@ -143,7 +143,7 @@ class ColumnTeam {
       merged.all[k] = Traits::make(max[k], sum);
       if constexpr (keeps_digits<State>)
         if (is_merged_near_zero(merged.all[k]))
-          merged.all[k] = merged_near_zero(max[k], terms_beside_max(maxima, sums, max[k], k));
+          merged.all[k] = settled(merged.all[k], maxima, sums, k);
       if (copies_merged<Op> && thread() == 0) {  // all threads have read the maxima
         maxima(slot(0, k)) = max[k];
         maxima(slot(1, k)) = sum;
@@ -238,13 +238,13 @@ class ColumnTeam {
     return {{Row(m_arguments, is_row(k) ? row_number(k) : spare_row())...}};
   }
 
-  /// See term_beside_max().
-  KOKKOS_FORCEINLINE_FUNCTION T terms_beside_max(const Scratch& maxima, const Scratch& sums, T max,
-                                                 int k) const {
-    T terms(0);
+  /// The merged state of row k, which is near 0, given the states of the threads.
+  KOKKOS_FORCEINLINE_FUNCTION State settled(const State& merged, const Scratch& maxima,
+                                            const Scratch& sums, int k) const {
+    TermsNearZero<State> terms;
     for (int t = 0; t < Shape::threads; ++t)
-      terms += maxima(slot(t, k)) == max ? sums(slot(t, k)) - T(1) : sums(slot(t, k));
-    return terms;
+      terms.add(TermsNearZero<State>::of_part(merged.max, maxima(slot(t, k)), sums(slot(t, k))));
+    return terms.settled(merged);
   }
 
   /// The place in scratch memory of a thread's state of row k of this lane.

@@ -53,7 +53,7 @@ class HostWeightedRows {
     void merge(State& into, const State& from) const { HostWeightedRows::merge(into, from); }
     void finish(const State& row) const {
       // the logarithm of a double, so that the sum of floats isn't rounded
-      const WeightedLogSumExpOutput<double> output(row.reference, row.sum);
+      const WeightedLogSumExpResult<double> output(row.reference, row.sum);
       finish_row_with<Op>(m_rows.m_arguments, output, m_rows.m_arguments.row(m_r).y);
     }
     void write(std::int64_t, std::int64_t, const State&) const {}
@@ -72,10 +72,21 @@ class HostWeightedRows {
     load(r, row, first, size);
     m_source.weights_on_host(row, first, size, m_weights);
     for (std::int64_t i = 0; i < size; ++i) drop_if_without_effect(m_values[i], m_weights[i]);
-    if constexpr (have_kernels<T, T>)
-      return host_isa().template kernels<T, T>().weighted.reduce(m_values, m_weights, size);
-    else
+    if constexpr (have_kernels<T, T>) {
+      const auto& kernels = host_isa().template kernels<T, T>().weighted;
+      const HostState<T> state = kernels.reduce(m_values, m_weights, size);
+      return is_near_zero(state) ? kernels.settled(state, m_values, m_weights, size) : state;
+    } else {
       return reduce_without_vectors(size);
+    }
+  }
+
+  using LseState = WeightedLseState<double>;
+  static LseState lse_state(const HostState<T>& state) {
+    return {{static_cast<double>(state.reference), state.sum}};
+  }
+  static bool is_near_zero(const HostState<T>& state) {
+    return keeps_digits<typename Op::State> && Impl::is_near_zero(lse_state(state), 0.0);
   }
 
   void load(std::int64_t r, const typename WeightedSource<V>::Row& row, std::int64_t first,
@@ -99,15 +110,11 @@ class HostWeightedRows {
     return {max, max, sum};
   }
 
-  /// The sums are relative to the larger of the references, which are the maxima.
   static void merge(HostState<T>& into, const HostState<T>& from) {
-    const T reference = std::max(into.reference, from.reference);
-    const auto relative = [&](const HostState<T>& state) {
-      return state.reference == reference
-                 ? state.sum
-                 : state.sum * std::exp(static_cast<double>(state.reference) - reference);
-    };
-    into = {reference, reference, relative(into) + relative(from)};
+    LseState merged = lse_state(into);
+    merged.merge(lse_state(from));
+    const T reference = static_cast<T>(merged.max);
+    into = {reference, reference, merged.sum};
   }
 
   const Arguments& m_arguments;

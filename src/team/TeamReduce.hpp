@@ -31,8 +31,10 @@ KOKKOS_FORCEINLINE_FUNCTION State merge_parts_over_lanes(const Member& member, c
   if constexpr (keeps_digits<State>) {
     const bool is_near = is_merged_near_zero(merged);
     if (Intrinsics::any_lane(is_near)) {
-      const auto terms = sum_over_lanes<lanes>(member, term_beside_max(merged.max, part));
-      if (is_near) merged = merged_near_zero(merged.max, terms);
+      const auto terms =
+          TermsNearZero<State>::of_part(merged.max, part.max, sum_relative_to(merged.max, part))
+              .over_lanes([&](auto term) { return sum_over_lanes<lanes>(member, term); });
+      if (is_near) merged = terms.settled(merged);
     }
   }
   return merged;

@@ -119,9 +119,15 @@ struct RandomOperands {
     scale_biases = random.one_in(4);
   }
 
-  /// Adds weights, some of which are 0.
+  /// Adds weights, some of which are 0: any numbers, numbers near 1 and -1, or 1 and -1.
   void add_weights(Random& random, const Extents& extents) {
-    const auto weight = [&] { return random.one_in(6) ? 0.0 : random.normal(); };
+    const bool are_near_one = random.one_in(2);
+    const double deviation = random.element_of(std::array{0.0, 1e-6, 1e-2});
+    const auto weight = [&] {
+      if (random.one_in(6)) return 0.0;
+      if (!are_near_one) return random.normal();
+      return (random.one_in(4) ? -1 : 1) * (1 + deviation * random.normal());
+    };
     const Placement placement = random_operand_placement(random, extents);
     if (std::is_same_v<X, T> || random.one_in(2))
       weights.emplace(placement, [&] { return static_cast<X>(weight()); });

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <random_cases/Random.hpp>
 #include <support/Samples.hpp>
@@ -56,6 +57,12 @@ Rows<T> random_values(Random& random, std::size_t count, std::size_t columns) {
       for (std::size_t i = 0; i < columns; ++i)
         begin[static_cast<std::ptrdiff_t>(i)] =
             static_cast<T>(base + rise * static_cast<double>(i) / static_cast<double>(columns));
+    } else if (kind == 4) {  // one entry near 0, and others far below
+      std::generate_n(begin, columns,
+                      [&] { return static_cast<T>(-20 - std::abs(10 * random.normal())); });
+      if (columns > 0)
+        begin[static_cast<std::ptrdiff_t>(random.below(columns))] =
+            static_cast<T>(deviation * 1e-3 * random.normal());
     } else {
       std::generate_n(begin, columns, [&] { return static_cast<T>(deviation * random.normal()); });
     }

@@ -19,9 +19,11 @@ struct ExpectedWeighted {
   std::vector<char> sign_is_certain;  ///< per row: the sum is larger than its rounding errors
 };
 
-/// The results for v, whose masked entries are -inf. The weights are one per entry.
+/// The results for v, whose masked entries are -inf. The weights are one per entry. `keeps_digits`:
+/// whether results near 0 have the bound of docs/weights.md, which those of half types haven't.
 template <class T>
-ExpectedWeighted reference_weighted(const Rows<T>& v, const std::vector<T>& weights);
+ExpectedWeighted reference_weighted(const Rows<T>& v, const std::vector<T>& weights,
+                                    bool keeps_digits = true);
 
 /// What is expected of a call that asks for no signs: NaN where the sum is negative.
 ExpectedNumbers without_signs(const ExpectedWeighted& expected);

@@ -117,16 +117,28 @@ class PanelStates {
     for (int k = 0; k < count; ++k) max = larger(max, Traits::max(record[k].state));
     const auto reference = Traits::reference_of(max);
     auto sum = sum_relative_to(reference, state);
-    [[maybe_unused]] auto terms = sum - (Traits::max(state) == max ? 1 : 0);  // see LseState
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < count; ++k) {
-      const auto added = sum_relative_to(reference, record[k].state);
-      sum += added;
-      terms += added - (Traits::max(record[k].state) == max ? 1 : 0);
+    for (int k = 0; k < count; ++k) sum += sum_relative_to(reference, record[k].state);
+    const State merged = Traits::make(max, sum);
+    state = is_merged_near_zero(merged) ? settled(merged, state, record) : merged;
+  }
+
+  /// The merged state, which is near 0, of a state and records.
+  template <int count>
+  KOKKOS_FORCEINLINE_FUNCTION static State settled(
+      const State& merged, [[maybe_unused]] const State& state,
+      [[maybe_unused]] const RoundRecord<State> (&record)[count]) {
+    if constexpr (keeps_digits<State>) {
+      const auto terms_of = [&](const State& part) {
+        return TermsNearZero<State>::of_part(merged.max, part.max,
+                                             sum_relative_to(merged.max, part));
+      };
+      TermsNearZero<State> terms = terms_of(state);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < count; ++k) terms.add(terms_of(record[k].state));
+      return terms.settled(merged);
     }
-    state = Traits::make(max, sum);
-    if constexpr (keeps_digits<State>)
-      if (is_merged_near_zero(state)) state = merged_near_zero(max, terms);
+    return merged;
   }
 
   /// Merges the first `count` states of each row into the row's first state, in a tree with one

@@ -33,7 +33,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_max_near_zero(T max) {
   return Kokkos::abs(max) < near_zero_limit<T>;
 }
 
-/// log(1 + x), 0 <= x < 1/2, to an ulp or two: 2 atanh(s), s = x / (2 + x), as a series in s^2 <
+/// log(1 + x), -1/3 < x < 1/2, to an ulp or two: 2 atanh(s), s = x / (2 + x), as a series in s^2 <
 /// 0.04.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T log1p_of_small(T x) {

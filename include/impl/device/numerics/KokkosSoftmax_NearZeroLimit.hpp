@@ -21,6 +21,11 @@ inline constexpr T near_zero_limit = T(9) / T(64);
 template <class T>
 inline constexpr T near_zero_sum = T(1.07);
 
+/// How far a sum with weights may be from 1 or -1 to be near it. docs/weights.md promises the
+/// digits of sums that are at most 1/32 + (1 + 1/32) (exp(1/32) - 1) + 1/16 = 0.127 away.
+template <class T>
+inline constexpr T near_one_limit = T(0.13);
+
 }  // namespace KokkosSoftmax::Impl
 
 #endif

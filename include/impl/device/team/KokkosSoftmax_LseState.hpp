@@ -29,11 +29,18 @@ inline constexpr bool keeps_digits = false;
 template <class T>
 inline constexpr bool keeps_digits<LseState<T>> = true;
 
+/// Whether the log-sum-exp of a state is near 0. `slack`: how far entries can be above its
+/// reference.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION bool is_near_zero(const LseState<T>& state, T slack) {
+  return is_near_zero(state.max, state.sum, slack);
+}
+
 /// Whether the log-sum-exp of merged states is near 0 and needs merged_near_zero().
 template <class State>
 KOKKOS_FORCEINLINE_FUNCTION bool is_merged_near_zero([[maybe_unused]] const State& merged) {
   if constexpr (keeps_digits<State>)
-    return is_near_zero(merged.max, merged.sum, decltype(merged.max)(0));
+    return is_near_zero(merged, decltype(merged.max)(0));
   else
     return false;
 }
@@ -50,6 +57,35 @@ template <class T>
 KOKKOS_FORCEINLINE_FUNCTION LseState<T> merged_near_zero(T max, T terms) {
   return LseState<T>::settled(max + log1p_of_small(terms));
 }
+
+/// The sum from which the log-sum-exp of merged states gets its digits if it is near 0. A
+/// specialization has
+///
+/// - of_part(max, part_max, sum): what a part of the row adds, given the maximum of the merged
+///   state, that of the part, and the sum of the part relative to the former
+/// - add(other)
+/// - over_lanes(add): the sum over lanes, given a function that adds a number over lanes
+/// - settled(merged): the state, given the merged one
+template <class State>
+struct TermsNearZero;
+template <class T>
+struct TermsNearZero<LseState<T>> {
+  T beside_max = T(0);
+
+  KOKKOS_FORCEINLINE_FUNCTION static TermsNearZero of_part(T max, T part_max, T sum) {
+    return {part_max == max ? sum - T(1) : sum};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void add(const TermsNearZero& other) {
+    beside_max += other.beside_max;
+  }
+  template <class Add>
+  KOKKOS_FORCEINLINE_FUNCTION TermsNearZero over_lanes(const Add& add) const {
+    return {add(beside_max)};
+  }
+  KOKKOS_FORCEINLINE_FUNCTION LseState<T> settled(const LseState<T>& merged) const {
+    return merged_near_zero(merged.max, beside_max);
+  }
+};
 
 template <class T>
 KOKKOS_INLINE_FUNCTION void LseState<T>::merge(const LseState& other) {
