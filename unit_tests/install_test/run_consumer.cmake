@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Configures a project in a new directory, builds it and runs its program, up to the step that ACTION names:
+# Configures a project in a new directory, builds it and runs its programs, up to the step that ACTION names:
 #   PROJECT      the directory of the project
 #   ACTION       configure, build, run, or run_on_gpu (run only if there is a GPU)
 #   WORK         the build directory, which is removed first
@@ -11,7 +11,7 @@
 #   LAUNCH_COMPILER  whether the consumer requests Kokkos' launch compiler
 #   CXX          a C++ compiler other than that of CACHE
 #   BUILD_TYPE   a CMAKE_BUILD_TYPE other than that of CACHE
-#   PROGRAM      the name of the program if it isn't `consumer`
+#   PROGRAM      the names of the programs, separated by |; otherwise `consumer`
 #   DEFINITIONS  further arguments for cmake, separated by |
 cmake_minimum_required(VERSION 3.22)
 
@@ -51,5 +51,8 @@ if(ACTION STREQUAL "run_on_gpu")
   include("${CMAKE_CURRENT_LIST_DIR}/find_gpu.cmake")
 endif()
 if(ACTION STREQUAL "run" OR GPU_FOUND)
-  execute_process(COMMAND "${WORK}/bin/${PROGRAM}" COMMAND_ERROR_IS_FATAL ANY)
+  string(REPLACE "|" ";" programs "${PROGRAM}")
+  foreach(program IN LISTS programs)
+    execute_process(COMMAND "${WORK}/bin/${program}" COMMAND_ERROR_IS_FATAL ANY)
+  endforeach()
 endif()
