@@ -62,7 +62,7 @@ class GeneralSource {
         r = slower;
       }
       const std::int64_t bias_bytes =
-          inputs.bias_is_entries ? static_cast<std::int64_t>(sizeof(X)) : sizeof(T);
+          is_entries(inputs) ? static_cast<std::int64_t>(sizeof(X)) : sizeof(T);
       bias = static_cast<const char*>(inputs.bias.data) + bias_offset * bias_bytes;
       mask = static_cast<const unsigned char*>(inputs.mask.data) + mask_offset;
       visible = arguments.problem.columns;
@@ -153,7 +153,7 @@ class GeneralSource {
     const bool scales_biases = m_arguments.inputs.scale_biases;
     for (std::int64_t i = 0; i < visible; ++i) values[i] = static_cast<T>(x[i]);
     if (!scales_biases) multiply_on_host(visible, values);
-    if (has_bias() && m_arguments.inputs.bias_is_entries)
+    if (has_bias() && is_entries(m_arguments.inputs))
       add_on_host(reinterpret_cast<const X*>(row.bias), first, visible, values);
     else if (has_bias())
       add_on_host(reinterpret_cast<const T*>(row.bias), first, visible, values);
@@ -215,6 +215,11 @@ class GeneralSource {
       for (std::int64_t i = 0; i < size; ++i) values[i] += static_cast<T>(b[i * stride]);
   }
 
+  /// Whether a bias has the type of x. If the computation has it too, a kernel needs no code for
+  /// another type.
+  KOKKOS_FORCEINLINE_FUNCTION static bool is_entries(const RowInputs& inputs) {
+    return std::is_same_v<X, T> || inputs.bias_is_entries;
+  }
   KOKKOS_FORCEINLINE_FUNCTION bool has_bias() const {
     return m_arguments.inputs.bias.data != nullptr;
   }
@@ -256,7 +261,7 @@ class GeneralSource {
     const InputChunks<unsigned char, Columns> masks(columns, row.mask, inputs.mask.column_stride);
     ByteChunk<width> mask[items] = {};
     if (has_mask()) masks.template load<items>(i, mask);
-    if (has_bias() && inputs.bias_is_entries)
+    if (has_bias() && is_entries(inputs))
       add_bias<X, items>(columns, i, chunk, value);
     else if (has_bias())
       add_bias<T, items>(columns, i, chunk, value);
@@ -291,13 +296,11 @@ class GeneralSource {
     const RowInput& bias = m_arguments.inputs.bias;
     const InputChunks<Bias, Columns> biases(
         columns, reinterpret_cast<const Bias*>(columns.source_row().bias), bias.column_stride);
-    RawChunk<Bias, width> raw[count];
-    biases.template load<count>(i, raw);
-    scale<items, width>(chunk, value);
-    add<Bias, width, count>(raw, value);
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int j = count; j < items; j += count) {
+    for (int j = 0; j < items; j += count) {
+      RawChunk<Bias, width> raw[count];
       biases.template load<count>(i + j, raw);
+      scale<count, width>(chunk + j, value + j * width);
       add<Bias, width, count>(raw, value + j * width);
     }
   }
@@ -324,9 +327,8 @@ class GeneralSource {
 
   KOKKOS_FORCEINLINE_FUNCTION T bias_at(const Row& row, std::int64_t column) const {
     const std::int64_t i = column * m_arguments.inputs.bias.column_stride;
-    return m_arguments.inputs.bias_is_entries
-               ? static_cast<T>(reinterpret_cast<const X*>(row.bias)[i])
-               : reinterpret_cast<const T*>(row.bias)[i];
+    return is_entries(m_arguments.inputs) ? static_cast<T>(reinterpret_cast<const X*>(row.bias)[i])
+                                          : reinterpret_cast<const T*>(row.bias)[i];
   }
 
   const Arguments& m_arguments;

@@ -48,8 +48,8 @@ class InputChunks {
         if (Columns::holds(j, m_left))
           load_chunk(m_first + Columns::offset(j * width), chunk[j - i]);
       }
-    } else if (Columns::holds(i + count - 1, m_left)) {
-      load_entries<false, count>(i, chunk);
+    } else if (width == 1 && Columns::holds(i + count - 1, m_left)) {
+      load_entries<false, count>(i, chunk);  // guards per entry would cost as much as the loads
     } else {
       load_entries<true, count>(i, chunk);
     }

@@ -36,7 +36,7 @@ class WeightedSource : public GeneralSource<V> {
         : GeneralSource<V>::Row(arguments, r) {
       const RowInputs& inputs = arguments.inputs;
       const std::int64_t bytes =
-          inputs.weights_are_entries ? static_cast<std::int64_t>(sizeof(X)) : sizeof(T);
+          are_entries(inputs) ? static_cast<std::int64_t>(sizeof(X)) : sizeof(T);
       weights = static_cast<const char*>(inputs.weights.data) +
                 outer_offset(arguments.problem, r, inputs.weights.outer_stride) * bytes;
     }
@@ -73,9 +73,11 @@ class WeightedSource : public GeneralSource<V> {
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION bool are_entries() const {
-    return m_weighted.inputs.weights_are_entries;
+  /// Whether the weights have the type of x, see GeneralSource.
+  KOKKOS_FORCEINLINE_FUNCTION static bool are_entries(const RowInputs& inputs) {
+    return std::is_same_v<X, T> || inputs.weights_are_entries;
   }
+  KOKKOS_FORCEINLINE_FUNCTION bool are_entries() const { return are_entries(m_weighted.inputs); }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t column_stride() const {
     return m_weighted.inputs.weights.column_stride;
   }
