@@ -3,15 +3,15 @@
 #define KOKKOSSOFTMAX_SRC_OP_NEARZERO_HPP
 
 /// \file
-/// Log-sum-exps near 0, see LseState. The threads that have reduced a part of a row read it a
-/// second time: each thread the same entries as before, in the same order. Such rows are rare, so
-/// that this code is short and takes few registers: a loop over entries, whatever the tile of the
-/// schedule is.
+/// Log-sum-exps near 0, see LseState, and +inf with weights. The threads that have reduced a part
+/// of a row read it a second time: each thread the same entries as before, in the same order. Such
+/// rows are rare, so that this code is short and takes few registers: a loop over entries, whatever
+/// the tile of the schedule is.
 
 #include <impl/device/backend/KokkosSoftmax_AnyCallable.hpp>
 #include <impl/device/numerics/KokkosSoftmax_ExpForSum.hpp>
 #include <impl/device/team/KokkosSoftmax_LseState.hpp>
-#include <op/WeightedNearZero.hpp>
+#include <op/WeightedSecondRead.hpp>
 #include <row/RowArgs.hpp>
 #include <row/TileOf.hpp>
 #include <team/Lanes.hpp>
@@ -83,13 +83,13 @@ KOKKOS_FORCEINLINE_FUNCTION void settle_thread([[maybe_unused]] const Arguments&
                                                [[maybe_unused]] int thread_id,
                                                [[maybe_unused]] State& state,
                                                [[maybe_unused]] const MakeRow& make_row) {
-  if constexpr (keeps_digits<State>) {
+  if constexpr (has_second_read<State>) {
     using T = typename Tile::T;
-    if (!is_near_zero(state, ExpForLse<T>::slack())) return;
+    if (!needs_second_read(state, ExpForLse<T>::slack())) return;
     const typename Tile::Row row = make_row();
     const EntriesOf<Tile> entries(arguments, row, first, thread_id);
     if constexpr (has_weights<typename Tile::Source>) {
-      if (have_unit_weight(entries)) state = settled_or(state, sum_near_one(entries));
+      read_again(entries, state);
     } else {
       const T max = max_of<T>(entries.count(), entries);
       if (!is_max_near_zero(max)) return;
@@ -125,14 +125,17 @@ KOKKOS_FORCEINLINE_FUNCTION void settle_lanes([[maybe_unused]] const Member& mem
                                               [[maybe_unused]] int thread_id,
                                               [[maybe_unused]] State& state,
                                               [[maybe_unused]] const MakeRow& make_row) {
-  if constexpr (keeps_digits<State>) {
+  if constexpr (has_second_read<State>) {
     using T = typename Tile::T;
     constexpr bool is_running = number == EntryNumber::many;
-    const bool is_near = is_near_zero(state, is_running ? ExpForLse<T>::slack() : T(0));
-    if (!Intrinsics::any_lane(is_near)) return;
+    const bool is_read = needs_second_read(state, is_running ? ExpForLse<T>::slack() : T(0));
+    if (!Intrinsics::any_lane(is_read)) return;
     const typename Tile::Row row = make_row();
-    settle_entries<lanes, number>(member, EntriesOf<Tile>(arguments, row, first, thread_id),
-                                  is_near, state);
+    const EntriesOf<Tile> entries(arguments, row, first, thread_id);
+    if constexpr (has_weights<typename Tile::Source>)
+      read_again_in_lanes<lanes>(member, entries, is_read, state);
+    else
+      settle_entries<lanes, number>(member, entries, is_read, state);
   }
 }
 
@@ -140,7 +143,7 @@ KOKKOS_FORCEINLINE_FUNCTION void settle_lanes([[maybe_unused]] const Member& mem
 template <class Source, RowState State>
 void settle_host_row([[maybe_unused]] const ArgumentsOf<Source>& arguments,
                      [[maybe_unused]] std::int64_t r, [[maybe_unused]] State& state) {
-  if constexpr (keeps_digits<State>) {
+  if constexpr (has_second_read<State>) {
     using Tile = TileOf<Source, 1, 1, 1, AccessMode::scalar>;
     settle_thread<Tile>(arguments, 0, 0, state, [&] { return typename Tile::Row(arguments, r); });
   }

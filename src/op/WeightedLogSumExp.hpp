@@ -11,30 +11,6 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// exp(v - max) of the entries of a row whose maximum is +inf: the other entries add nothing to the
-/// weights of those that are +inf. NaN stays NaN.
-struct ExpOfInfiniteMax {
-  template <class T>
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
-    return v == Kokkos::Experimental::infinity_v<T> ? T(1) : v == v ? T(0) : v;
-  }
-};
-
-/// exp(v - reference) for terms that have a weight.
-template <class T>
-class ExpForWeighted : public ExpForLse<T> {
- public:
-  KOKKOS_FORCEINLINE_FUNCTION explicit ExpForWeighted(T reference)
-      : ExpForLse<T>(reference), m_is_infinite(reference == Kokkos::Experimental::infinity_v<T>) {}
-
-  /// Whether the terms are those of exp_of_infinite_max().
-  KOKKOS_FORCEINLINE_FUNCTION bool has_infinite_max() const { return m_is_infinite; }
-  KOKKOS_FORCEINLINE_FUNCTION static ExpOfInfiniteMax exp_of_infinite_max() { return {}; }
-
- private:
-  bool m_is_infinite;
-};
-
 /// log|sum w exp(v)| and the sign, given a reference and the sum of w exp(v - reference).
 template <class T>
 struct WeightedLogSumExpResult {
@@ -50,7 +26,7 @@ struct WeightedLogSumExpResult {
 
 template <class V>
 struct WeightedLogSumExpOutput : WeightedLogSumExpResult<typename V::Compute> {
-  using Exp = ExpForWeighted<typename V::Compute>;
+  using Exp = ExpForLse<typename V::Compute>;
   using State = WeightedStateOf<typename V::X, typename V::Compute>;
   using HeldState = State;
   static constexpr const char* name = "logsumexp";

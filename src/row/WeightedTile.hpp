@@ -50,22 +50,17 @@ class WeightedTile : public Tile<Source_, items, width, threads, access, strides
   /// The sum of weight * exp(value).
   template <bool keep, class Exp>
   KOKKOS_FORCEINLINE_FUNCTION T sum(const Exp& exp) const {
-    return exp.has_infinite_max() ? sum_of(exp.exp_of_infinite_max()) : sum_of(exp);
-  }
-
- private:
-  template <class Term>
-  KOKKOS_FORCEINLINE_FUNCTION T sum_of(const Term& term) const {
     T partial[accumulators] = {};
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j)
       partial[j % accumulators] =
-          Kokkos::fma(m_weight[j], term(m_value[j]), partial[j % accumulators]);
+          Kokkos::fma(m_weight[j], exp(m_value[j]), partial[j % accumulators]);
     if constexpr (access == AccessMode::peeled_vectors)
-      if (m_edge_weight != T(0)) partial[0] = Kokkos::fma(m_edge_weight, term(m_edge), partial[0]);
+      if (m_edge_weight != T(0)) partial[0] = Kokkos::fma(m_edge_weight, exp(m_edge), partial[0]);
     return sum_of_partials(partial);
   }
 
+ private:
   T m_weight[size];
   T m_edge_weight;
 };

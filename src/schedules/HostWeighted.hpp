@@ -104,7 +104,7 @@ class HostWeightedRows {
     double sum = 0;
     for (std::int64_t i = 0; i < size; ++i) {
       const T v = m_values[i];
-      const T term = max == infinity ? ExpOfInfiniteMax{}(v) : Kokkos::exp(v - max);
+      const T term = max == infinity ? exp_below_infinity(v) : Kokkos::exp(v - max);
       sum += v == -infinity ? 0.0 : static_cast<double>(m_weights[i] * term);
     }
     return {max, max, sum};

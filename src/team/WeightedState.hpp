@@ -57,6 +57,29 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_near_zero(const WeightedLseState<T>& state, 
   return is_near_one(product(sum, Kokkos::exp(state.max)));
 }
 
+/// Parts with an entry that is +inf are read a second time, so that tiles need no code for them.
+template <class T>
+inline constexpr bool has_second_read<WeightedState<T>> = true;
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION bool has_infinite_max(const WeightedState<T>& state) {
+  return state.max == Kokkos::Experimental::infinity_v<T>;
+}
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION bool needs_second_read(const WeightedState<T>& state, T) {
+  return has_infinite_max(state);
+}
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION bool needs_second_read(const WeightedLseState<T>& state, T slack) {
+  return has_infinite_max(state) || is_near_zero(state, slack);
+}
+
+/// exp(v - max) of an entry of a part whose maximum is +inf: the other entries add nothing to the
+/// weights of those that are +inf. NaN stays NaN.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T exp_below_infinity(T v) {
+  return v == Kokkos::Experimental::infinity_v<T> ? T(1) : v == v ? T(0) : v;
+}
+
 /// The settled state of a sum, or `state` if the sum isn't near 1 or -1.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION WeightedLseState<T> settled_or(const WeightedLseState<T>& state,

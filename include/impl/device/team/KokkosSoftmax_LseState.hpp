@@ -36,6 +36,15 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_near_zero(const LseState<T>& state, T slack)
   return is_near_zero(state.max, state.sum, slack);
 }
 
+/// Whether the threads that have reduced a part of a row to a state may have to read it a second
+/// time, and whether they have to. (See is_near_zero() for `slack`.)
+template <class State>
+inline constexpr bool has_second_read = keeps_digits<State>;
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION bool needs_second_read(const LseState<T>& state, T slack) {
+  return is_near_zero(state, slack);
+}
+
 /// Whether the log-sum-exp of merged states is near 0 and needs merged_near_zero().
 template <class State>
 KOKKOS_FORCEINLINE_FUNCTION bool is_merged_near_zero([[maybe_unused]] const State& merged) {
