@@ -55,6 +55,25 @@ TYPED_TEST(NearZero, LongRows) {
   for (const std::size_t columns : {66000, 100003, 200001}) TestFixture::expect_right(columns);
 }
 
+// Each of many parts adds less than half an ulp of the result of a float.
+TYPED_TEST(NearZero, ManyParts) {
+  using T = typename TypeParam::value;
+  constexpr std::size_t columns = 5300001;
+  Rows<T> rows{.count = 1, .columns = columns, .values = std::vector<T>(columns, T(-31.28))};
+  rows.values[77] = T(1) / 32;
+  TestFixture::expect_served_rightly(rows, reference(rows));
+}
+
+// The same for rows side by side, whose columns are divided into parts on a host.
+TYPED_TEST(NearZero, ManyPartsSideBySide) {
+  using T = typename TypeParam::value;
+  constexpr std::size_t count = 4, columns = 1300001;
+  Rows<T> rows{
+      .count = count, .columns = columns, .values = std::vector<T>(count * columns, T(-30.5))};
+  for (std::size_t row = 0; row < count; ++row) rows.values[row * columns + 77 * row] = T(1) / 32;
+  TestFixture::expect_served_rightly(rows, reference(rows));
+}
+
 TYPED_TEST(NearZero, Scales) {
   for (const double scale : {0.5, -2.0, 0.3})
     for (const std::size_t columns : {2, 33, 1025, 12671})

@@ -57,6 +57,11 @@ struct WeightedEntry {
   double value, weight;
 };
 
+/// Columns for more than 80 spans of a host, and the value of entries whose exponentials add up to
+/// less than half an ulp of a float near 1/32 per span.
+constexpr std::size_t columns_of_many_parts = 5300001;
+constexpr double log_of_little = -31.28;
+
 /// Rows whose sums are near 1 or -1: one term is, and the others are small.
 template <class T>
 WeightedRows<T> weighted_rows_near_zero(std::size_t columns) {
@@ -92,11 +97,6 @@ WeightedRows<T> weighted_rows_near_zero(std::size_t columns) {
   add("0, the others -inf", {1e-12, 1}, [=] { return WeightedEntry{-inf, 3}; });
   add("0, the others large with small weights", {0, 1}, [&] {
     return WeightedEntry{uniform(5, 60), uniform(-1e-37, 1e-37)};
-  });
-  rows.add("1 - 1 + 1, the others far below", [&](std::size_t c) {
-    return c == 0 || c == columns - 1 ? WeightedEntry{0, 1}
-           : c == columns / 2         ? WeightedEntry{0, -1}
-                                      : far();
   });
   return rows;
 }
@@ -251,22 +251,70 @@ TYPED_TEST(Weights, NearZero) {
   }
 }
 
+// A row of many parts. A float that rounded the log-sum-exp at each merge would lose each part.
+TYPED_TEST(Weights, NearZeroInManyParts) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  if (!std::is_same_v<X, T>) return;
+  WeightedRows<T> rows(columns_of_many_parts);
+  rows.add("1/32, the others add little", [](std::size_t c) {
+    return WeightedEntry{c == 77 ? 1.0 / 32 : log_of_little, 1};
+  });
+  const auto expected = reference_weighted(rows.x, rows.weights.values);
+  for (const int axis : {0, 1})
+    EXPECT_TRUE(
+        (TestFixture::template check<Right>({.axis = axis}, 0, rows.x, rows.weights, expected)))
+        << "axis " << axis;
+}
+
+// Exponentials that are far below the largest one matter if their weights are large.
+TYPED_TEST(Weights, LargeWeightsOfFarEntries) {
+  using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
+  if (sizeof(X) == 2) return;  // half types have no such weights
+  constexpr bool is_float = sizeof(T) == 4;
+  const double large = is_float ? 1e35 : 1e300, tiny = is_float ? 1e-37 : 1e-305;
+  const double far = is_float ? 90 : 720;
+  for (const std::size_t columns : {2, 16, 33, 300, 5001}) {
+    WeightedRows<T> rows(columns);
+    const auto add = [&](const WeightedEntry& first, const WeightedEntry& last) {
+      rows.add("two entries", [&](std::size_t c) {
+        return c == 0 ? first : c == columns - 1 ? last : WeightedEntry{1, 0};
+      });
+    };
+    add({5, 1}, {-1000, -100 * large});
+    add({5, 1}, {-1000, large});
+    add({1000, tiny}, {0, 1});
+    add({5000, tiny}, {0, 1});
+    add({0, 1}, {-far / 2, large});
+    add({0, 1}, {-far * 0.9, large});
+    add({0, 1}, {-far * 0.9, -large});
+    for (const int axis : {0, 1})
+      for (const Algorithm algorithm : all_algorithms)
+        is_served(algorithm, [&] {
+          EXPECT_TRUE((TestFixture::template check<Right>({.axis = axis, .algorithm = algorithm}, 0,
+                                                          rows.x, rows.weights, rows.x)))
+              << columns << " columns, axis " << axis << ", " << to_string(algorithm);
+        });
+  }
+}
+
 // An entry with the weight 0 counts for nothing, even if it is NaN or +inf. The sign of an infinite
 // sum is that of the weights of the entries that are +inf.
 TYPED_TEST(Weights, SpecialValues) {
   using T = typename TypeParam::value;
   constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
-  const Rows<T> x{
-      .count = 12,
-      .columns = 4,
-      .values = {nan, 1,   2,    inf, inf, 1,  2,  nan, inf,  1, 2, 3, 1,    inf,  0,    inf,
-                 inf, inf, 1,    2,   nan, 1,  2,  3,   1,    2, 3, 4, -inf, -inf, -inf, -inf,
-                 1,   1,   -inf, 0,   -1,  -2, -3, -4,  -inf, 2, 1, 0, 1,    2,    3,    4}};
+  const Rows<T> x{.count = 13,
+                  .columns = 4,
+                  .values = {nan, 1,    2,    inf,  inf,  1,    2, nan, inf,  1,   2,  3,  1,
+                             inf, 0,    inf,  inf,  inf,  1,    2, nan, 1,    2,   3,  1,  2,
+                             3,   4,    -inf, -inf, -inf, -inf, 1, 1,   -inf, 0,   -1, -2, -3,
+                             -4,  -inf, 2,    1,    0,    1,    2, 3,   4,    inf, 1,  2,  3}};
   const Rows<T> weights{
-      .count = 12,
-      .columns = 4,
-      .values = {0, 1, 2, 0, 0, -1, -2, 0, 2, -1, 1, 1, 1, -1, 0, -2, -1,  1, 1, 1, 1,   1, 1, 1,
-                 0, 0, 0, 0, 1, 1,  1,  1, 1, -1, 1, 0, 1, -1, 1, -1, inf, 1, 1, 1, nan, 1, 1, 1}};
+      .count = 13, .columns = 4, .values = {0,  1,   2,  0,  0, -1,  -2, 0,  2, -1, 1,   1,  1,
+                                            -1, 0,   -2, -1, 1, 1,   1,  1,  1, 1,  1,   0,  0,
+                                            0,  0,   1,  1,  1, 1,   1,  -1, 1, 0,  1,   -1, 1,
+                                            -1, inf, 1,  1,  1, nan, 1,  1,  1, 1,  nan, 1,  1}};
   for (const int axis : {0, 1})
     for (const Algorithm algorithm : all_algorithms)
       is_served(algorithm, [&] {

@@ -150,12 +150,13 @@ struct alignas(64) HostPanelStates {
 };
 
 /// The state of a row or of some of its columns: the largest value, and the sum of exp(v -
-/// reference). The sum is a double, so that merging doesn't round floats.
+/// reference), which is sum - dropped. The sum is a double, so that merging doesn't round floats.
 template <class T>
 struct HostState {
   T max;
   T reference;
   double sum;
+  double dropped = 0;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -80,7 +80,7 @@ struct HostWeightedKernels {
   HostState<T> (*reduce)(const T* value, const T* weight, std::int64_t n);
   /// The state that reduce() has returned, given that its log-sum-exp is near 0. If the sum is a
   /// term near 1 or -1 and a small rest, the reference becomes the log-sum-exp, and the sum 1 or
-  /// -1.
+  /// -1. Otherwise the state is returned unchanged.
   HostState<T> (*settled)(const HostState<T>& state, const T* value, const T* weight,
                           std::int64_t n);
 };

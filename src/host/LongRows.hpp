@@ -142,7 +142,7 @@ KOKKOSSOFTMAX_HOST_FUNCTION LaneStates<L> in_all_lanes(const HostState<typename 
 
 template <class T>
 double log_sum_exp_of(const HostState<T>& row) {
-  return log_sum_exp_of_state(row.reference, row.sum);
+  return log_sum_exp_of_state(row.reference, row.sum, row.dropped);
 }
 template <class T>
 bool is_near_zero(const HostState<T>& row) {
@@ -150,9 +150,11 @@ bool is_near_zero(const HostState<T>& row) {
 }
 /// Makes `lse` the log-sum-exp of a state.
 template <class T>
-void set_log_sum_exp(HostState<T>& row, T lse) {
-  row.reference = lse;
-  row.sum = 1;
+void set_log_sum_exp(HostState<T>& row, double lse) {
+  const SettledState<T> settled(lse);
+  row.reference = settled.reference;
+  row.sum = settled.sum;
+  row.dropped = settled.dropped;
 }
 
 /// The state of columns [first, last) of row r. If the log-sum-exp is near 0, it is the reference.
@@ -168,7 +170,7 @@ HostState<typename L::T> reduce_columns(const Job& job, std::int64_t r, std::int
   HostState<typename L::T> state = reduction.state();
   if constexpr (keeps_digits<Op, Job>)
     if (is_near_zero(state))
-      set_log_sum_exp(state, log_sum_exp_near_zero(job, x + first, last - first));
+      set_log_sum_exp<typename L::T>(state, log_sum_exp_near_zero(job, x + first, last - first));
   return state;
 }
 
@@ -177,15 +179,18 @@ HostState<typename L::T> reduce_columns(const Job& job, std::int64_t r, std::int
 template <class Op, class T>
 void merge(HostState<T>& into, const HostState<T>& from) {
   [[maybe_unused]] const HostState<T> before = into;
+  const double added = from.sum - from.dropped;
+  into.sum -= into.dropped;
+  into.dropped = 0;
   if (from.max > into.reference + T(1)) {
     into.sum *= rescale_factor(into.reference, from.reference);
     into.reference = from.reference;
   }
   if (from.max > into.max) into.max = from.max;
-  into.sum += from.sum == 0 ? 0 : from.sum * rescale_factor(from.reference, into.reference);
+  into.sum += added == 0 ? 0 : added * rescale_factor(from.reference, into.reference);
   if constexpr (!Op::writes_entries)
     if (is_near_zero(into))
-      set_log_sum_exp(into, merged_near_zero<T>(log_sum_exp_of(before), log_sum_exp_of(from)));
+      set_log_sum_exp(into, merged_near_zero(log_sum_exp_of(before), log_sum_exp_of(from)));
 }
 
 /// Writes what there is one number of per row: the result of logsumexp, or what is beside y.

@@ -123,20 +123,33 @@ KOKKOSSOFTMAX_HOST_FUNCTION void write_log_sum_exps(const Job& job, std::int64_t
   write_row_values<L>(job, first, log_sum_exps<Op, Job, L>(rows, count, make_of_row), count);
 }
 
-/// The log-sum-exp of a state. A float would round that of entries far below 0 too much for
-/// merged_near_zero().
+/// The log-sum-exp of a state whose sum is sum - dropped. A float would round that of entries far
+/// below 0 too much for merged_near_zero().
 template <class T>
-double log_sum_exp_of_state(T reference, double sum) {
-  return static_cast<double>(reference) + __builtin_log(sum);
+double log_sum_exp_of_state(T reference, double sum, double dropped) {
+  return static_cast<double>(reference) +
+         (sum == 1 ? __builtin_log1p(-dropped) : __builtin_log(sum - dropped));
 }
 
 /// The log-sum-exp of two states whose log-sum-exps are `a` and `b`, given that it is near 0.
-template <class T>
-T merged_near_zero(double a, double b) {
+inline double merged_near_zero(double a, double b) {
   const double high = a < b ? b : a;
   const double low = a < b ? a : b;
-  return static_cast<T>(high + __builtin_log1p(__builtin_exp(low - high)));
+  return high + __builtin_log1p(__builtin_exp(low - high));
 }
+
+/// A state near 0 has its log-sum-exp as the reference, and the sum 1. What the reference drops of
+/// the log-sum-exp is kept, or a row of many parts would lose it at each merge.
+template <class T>
+struct SettledState {
+  T reference;
+  T sum = 1;
+  T dropped;
+
+  explicit SettledState(double log_sum_exp)
+      : reference(static_cast<T>(log_sum_exp)),
+        dropped(static_cast<T>(static_cast<double>(reference) - log_sum_exp)) {}
+};
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
 

@@ -14,10 +14,11 @@ namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
 /// Makes `lse` the log-sum-exp of row j of a panel.
 template <class T>
-void set_log_sum_exp(HostPanelStates<T>& states, std::int64_t j, T lse) {
-  states.reference[j] = lse;
-  states.sum[j] = T(1);
-  states.dropped[j] = T(0);
+void set_log_sum_exp(HostPanelStates<T>& states, std::int64_t j, double lse) {
+  const SettledState<T> settled(lse);
+  states.reference[j] = settled.reference;
+  states.sum[j] = settled.sum;
+  states.dropped[j] = settled.dropped;
 }
 
 /// Makes the log-sum-exps that are near 0 the references of their rows. The states are those of
@@ -82,12 +83,12 @@ void merge_panel(HostPanelStates<typename L::T>& into, const HostPanelStates<typ
     const V from_reference = L::load(from.reference + j);
     const V from_max = L::load(from.max + j);
     const V reference = from_max > old + T(1) ? from_reference : old;
-    VectorSum<L> sum(rescaled(L::load(into.sum + j), old, reference),
-                     rescaled(L::load(into.dropped + j), old, reference));
-    const V added = L::load(from.sum + j) - L::load(from.dropped + j);
+    const V old_sum = L::load(into.sum + j), old_dropped = L::load(into.dropped + j);
+    const V from_sum = L::load(from.sum + j), from_dropped = L::load(from.dropped + j);
+    const V added = from_sum - from_dropped;
+    VectorSum<L> sum(rescaled(old_sum, old, reference), rescaled(old_dropped, old, reference));
     // all entries -inf: the sum is 0, and the factor can be infinite
     sum.add(added == T(0) ? V{} : rescaled(added, from_reference, reference));
-    [[maybe_unused]] const V old_sum = L::load(into.sum + j) - L::load(into.dropped + j);
     L::store(into.max + j, larger(from_max, L::load(into.max + j)));
     L::store(into.reference + j, reference);
     L::store(into.sum + j, sum.value());
@@ -96,13 +97,15 @@ void merge_panel(HostPanelStates<typename L::T>& into, const HostPanelStates<typ
       const auto near_zero =
           are_near_zero<L>(reference, reference + log_of<L>(sum.value() - sum.dropped()));
       if (!any(near_zero)) return;
-      const auto lse = [](V reference, V sum, int i) {
-        return log_sum_exp_of_state(reference[i], static_cast<double>(sum[i]));
+      const auto lse = [](V reference, V sum, V dropped, int i) {
+        return log_sum_exp_of_state(reference[i], static_cast<double>(sum[i]),
+                                    static_cast<double>(dropped[i]));
       };
       for (int i = 0; i < L::width; ++i)
         if (near_zero[i])
           set_log_sum_exp(into, j + i,
-                          merged_near_zero<T>(lse(old, old_sum, i), lse(from_reference, added, i)));
+                          merged_near_zero(lse(old, old_sum, old_dropped, i),
+                                           lse(from_reference, from_sum, from_dropped, i)));
     }
   });
 }

@@ -22,8 +22,7 @@ struct WeightedKernelsOf {
     return {max, max, sum(value, weight, n, max)};
   }
 
-  /// See HostWeightedKernels. The terms near 1 or -1 are `units` and small numbers; they are rare,
-  /// and are computed one by one.
+  /// See HostWeightedKernels. Terms near 1 or -1 are rare, and are divided one by one.
   static HostState<T> settled(const HostState<T>& state, const T* value, const T* weight,
                               std::int64_t n) {
     if (!has_unit_weight(weight, n)) return state;
@@ -48,14 +47,11 @@ struct WeightedKernelsOf {
     return all;
   }
 
-  /// The sum of weight * exp(value - reference).
+  /// The sum of weight * exp(value - reference). A weight can be so large that the exponentials far
+  /// below the reference matter, which ExpForSum doesn't make 0.
   static double sum(const T* value, const T* weight, std::int64_t n, T reference) {
-    const ExpForSum<L> exp(L::splat(reference));
-    const auto term = [&](V v, V w) KOKKOSSOFTMAX_HOST_LAMBDA {
-      V e{};
-      exp.add(e, v);
-      return w * e;
-    };
+    const ExpAccurate<L> exp(L::splat(reference));
+    const auto term = [&](V v, V w) KOKKOSSOFTMAX_HOST_LAMBDA { return w * exp(v); };
     VectorSum<L> sum;
     std::int64_t i = 0;
     while (i + L::width <= n) {
@@ -119,13 +115,12 @@ struct WeightedKernelsOf {
     return FirstElements<T, L::width>(static_cast<int>(count));
   }
 
-  /// The entries that are less than +inf add nothing to the weights of those that are +inf. NaN
-  /// stays NaN.
+  /// See exp_below_infinity().
   static HostState<T> of_infinite_max(const T* value, const T* weight, std::int64_t n) {
     constexpr T infinity = NumberTraits<T>::infinity;
     double sum = 0;
     for (std::int64_t i = 0; i < n; ++i)
-      sum += value[i] == infinity ? weight[i] : value[i] == value[i] ? T(0) : value[i];
+      sum += weight[i] * (value[i] == infinity ? T(1) : value[i] == value[i] ? T(0) : value[i]);
     return {infinity, infinity, sum};
   }
 };

@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_OP_WEIGHTEDSECONDREAD_HPP
 
 /// \file
-/// What threads do if they read a part of a row with weights a second time, see NearZero.hpp: if
-/// its log-sum-exp is near 0, or if it has an entry that is +inf. Entries are an EntriesOfThread.
+/// The second read of a part of a row with weights (SecondRead.hpp). It is needed if the
+/// log-sum-exp of the part is near 0, or if an entry is +inf. `entries` is an EntriesOfThread.
 
 #include <impl/device/backend/KokkosSoftmax_Unroll.hpp>
 #include <impl/device/numerics/KokkosSoftmax_CompensatedSum.hpp>
@@ -25,10 +25,10 @@ KOKKOS_FORCEINLINE_FUNCTION bool have_unit_weight(const Entries& entries) {
   return false;
 }
 
-/// The sum of the terms of all entries, relative to the maximum if that is +inf. (Two loops would
-/// be twice the code.)
+/// The sum of the terms of all entries. It is relative to the maximum if that is +inf. (One loop
+/// for both cases is half the code of two.)
 template <class State, class Entries>
-KOKKOS_FORCEINLINE_FUNCTION auto sum_again(const Entries& entries, bool is_infinite) {
+KOKKOS_FORCEINLINE_FUNCTION auto sum_of_second_read(const Entries& entries, bool is_infinite) {
   using T = typename Entries::T;
   T units(0);
   CompensatedSum<T> rest;
@@ -50,13 +50,13 @@ KOKKOS_FORCEINLINE_FUNCTION auto sum_again(const Entries& entries, bool is_infin
 
 /// The state of a part that needs_second_read(), given the sum of its terms.
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION WeightedState<T> state_again(const WeightedState<T>& state,
-                                                         const SumNearOne<T>& sum) {
+KOKKOS_FORCEINLINE_FUNCTION WeightedState<T> state_of_second_read(const WeightedState<T>& state,
+                                                                  const SumNearOne<T>& sum) {
   return {state.max, sum.rest};
 }
 template <class T>
-KOKKOS_FORCEINLINE_FUNCTION WeightedLseState<T> state_again(const WeightedLseState<T>& state,
-                                                            const SumNearOne<T>& sum) {
+KOKKOS_FORCEINLINE_FUNCTION WeightedLseState<T> state_of_second_read(
+    const WeightedLseState<T>& state, const SumNearOne<T>& sum) {
   return has_infinite_max(state) ? WeightedLseState<T>{{state.max, sum.rest}}
                                  : settled_or(state, sum);
 }
@@ -71,7 +71,8 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_worth_reading(const Entries& entries, const 
 template <class State, class Entries>
 KOKKOS_FORCEINLINE_FUNCTION void read_again(const Entries& entries, State& state) {
   if (is_worth_reading(entries, state))
-    state = state_again(state, sum_again<State>(entries, has_infinite_max(state)));
+    state =
+        state_of_second_read(state, sum_of_second_read<State>(entries, has_infinite_max(state)));
 }
 
 /// The state of the lanes of a vector, if it needs_second_read().
@@ -83,10 +84,10 @@ KOKKOS_FORCEINLINE_FUNCTION void read_again_in_lanes(const Member& member, const
   is_read = max_over_lanes<lanes>(member, is_worth) > T(0);
   if (!Intrinsics::any_lane(is_read)) return;
   SumNearOne<T> sum;
-  if (is_read) sum = sum_again<State>(entries, has_infinite_max(state));
+  if (is_read) sum = sum_of_second_read<State>(entries, has_infinite_max(state));
   sum.rest = sum_over_lanes<lanes>(member, sum.rest);
   if constexpr (keeps_digits<State>) sum.units = sum_over_lanes<lanes>(member, sum.units);
-  if (is_read) state = state_again(state, sum);
+  if (is_read) state = state_of_second_read(state, sum);
 }
 
 }  // namespace KokkosSoftmax::Impl

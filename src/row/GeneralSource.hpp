@@ -261,7 +261,9 @@ class GeneralSource {
     const InputChunks<unsigned char, Columns> masks(columns, row.mask, inputs.mask.column_stride);
     ByteChunk<width> mask[items] = {};
     if (has_mask()) masks.template load<items>(i, mask);
-    if (has_bias() && is_entries(inputs))
+    // In kernels of strided rows of one type, nvcc spills more if it knows that.
+    const bool bias_is_entries = width > 1 ? is_entries(inputs) : inputs.bias_is_entries;
+    if (has_bias() && bias_is_entries)
       add_bias<X, items>(columns, i, chunk, value);
     else if (has_bias())
       add_bias<T, items>(columns, i, chunk, value);

@@ -9,9 +9,9 @@
 #include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/CrossEntropy.hpp>
 #include <op/FinishRow.hpp>
-#include <op/NearZero.hpp>
 #include <op/ReduceTile.hpp>
 #include <op/RowOutputs.hpp>
+#include <op/SecondRead.hpp>
 #include <row/ColumnTiles.hpp>
 #include <row/SectorTiles.hpp>
 
@@ -409,7 +409,7 @@ struct ColumnKernel : ColumnMembers<ColumnTeam<Exec, typename Op::State, Source,
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void settle(const Team& team, int k, State& state) const {
-    settle_thread<typename Tiles::RowTile>(arguments, 0, team.thread(), state, [&] {
+    second_read_of_thread<typename Tiles::RowTile>(arguments, 0, team.thread(), state, [&] {
       return row_again<typename Tiles::Row>(arguments,
                                             team.is_row(k) ? team.row_number(k) : team.spare_row());
     });

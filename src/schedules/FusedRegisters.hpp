@@ -4,8 +4,8 @@
 
 #include <op/CrossEntropy.hpp>
 #include <op/FinishRow.hpp>
-#include <op/NearZero.hpp>
 #include <op/ReduceTile.hpp>
+#include <op/SecondRead.hpp>
 #include <op/TileFor.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -33,9 +33,9 @@ struct FusedRegistersKernel {
     Share share;
     share.load(arguments, row, 0, thread_id);
     State mine = reduce_tile<Op, State, lanes>(member, share, arguments.function);
-    settle_lanes<Share, lanes, EntryNumber::few>(member, arguments, 0, thread_id, mine, [&] {
-      return row_again<Row>(arguments, arguments.row_of_team(member));
-    });
+    second_read_of_lanes<Share, lanes, EntryNumber::few>(
+        member, arguments, 0, thread_id, mine,
+        [&] { return row_again<Row>(arguments, arguments.row_of_team(member)); });
     const ScratchStates<Exec, State> states(member.team_scratch(0), Shape::threads);
     const auto all =
         merge_over_team<Shape::threads, lanes, !Op::writes_entries>(member, lane, states, mine);

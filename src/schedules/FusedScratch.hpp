@@ -2,7 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDSCRATCH_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_FUSEDSCRATCH_HPP
 
-#include <op/NearZero.hpp>
+#include <op/SecondRead.hpp>
 #include <schedules/ScratchSegment.hpp>
 #include <team/TeamReduce.hpp>
 
@@ -27,7 +27,7 @@ struct FusedScratchKernel {
     const ScratchStates<Exec, State> states(member.team_scratch(0), Shape::threads);
     Share share(member, row.columns / Shape::width);
     auto mine = merge_over_lanes<lanes>(member, share.load(arguments, row, 0, thread_id));
-    settle_lanes<typename Share::RowTile, lanes, EntryNumber::many>(
+    second_read_of_lanes<typename Share::RowTile, lanes, EntryNumber::many>(
         member, arguments, 0, thread_id, mine,
         [&] { return row_again<typename Share::Row>(arguments, arguments.row_of_team(member)); });
     const auto all =

@@ -10,7 +10,7 @@
 #include <impl/device/op/KokkosSoftmax_RowOp.hpp>
 #include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
-#include <op/NearZero.hpp>
+#include <op/SecondRead.hpp>
 #include <row/HostSpan.hpp>
 #include <row/RowArgs.hpp>
 #include <string>
@@ -58,7 +58,7 @@ struct HostColumnsKernel {
     if constexpr (!Op::writes_entries) {
       for (int r = 0; r < rows; ++r) {
         auto state = sum[r].state();
-        settle_host_row<Source>(arguments, first_row + r, state);
+        second_read_of_host_row<Source>(arguments, first_row + r, state);
         finish_row<Op>(arguments, state, row[r].y);
       }
     } else {

@@ -11,8 +11,8 @@
 #include <backend/DivideUp.hpp>
 #include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
-#include <op/NearZero.hpp>
 #include <op/ReduceTile.hpp>
+#include <op/SecondRead.hpp>
 #include <row/HostSpan.hpp>
 #include <row/RowArgs.hpp>
 #include <string>
@@ -64,7 +64,7 @@ class HostRow {
   void write_beside(const State& row) const { finish_beside<Op>(m_arguments, m_number, row); }
 
   void write_value(State row) const {
-    settle_host_row<Source>(m_arguments, m_number, row);
+    second_read_of_host_row<Source>(m_arguments, m_number, row);
     finish_row<Op>(m_arguments, row, m_pointers.y);
   }
 

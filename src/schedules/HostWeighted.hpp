@@ -38,22 +38,21 @@ class HostWeightedRows {
       if (m_spans.count() > 0)
         compute_in_parts(row);
       else
-        row.finish({-infinity, -infinity, 0});
+        row.finish({});
     }
   }
 
   /// A row in spans, see compute_in_parts().
   class LongRow {
    public:
-    using State = HostState<T>;
+    using State = WeightedLseState<double>;  // so that merging doesn't round floats
     LongRow(const HostWeightedRows& rows, std::int64_t r) : m_rows(rows), m_r(r) {}
 
     std::int64_t count() const { return m_rows.m_spans.count(); }
     void reduce(std::int64_t s, State& state) const { state = m_rows.reduce_span(m_r, s); }
-    void merge(State& into, const State& from) const { HostWeightedRows::merge(into, from); }
+    void merge(State& into, const State& from) const { into.merge(from); }
     void finish(const State& row) const {
-      // the logarithm of a double, so that the sum of floats isn't rounded
-      const WeightedLogSumExpResult<double> output(row.reference, row.sum);
+      const WeightedLogSumExpResult<double> output(row.max, row.sum);
       finish_row_with<Op>(m_rows.m_arguments, output, m_rows.m_arguments.row(m_r).y);
     }
     void write(std::int64_t, std::int64_t, const State&) const {}
@@ -66,7 +65,12 @@ class HostWeightedRows {
  private:
   static constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
 
-  HostState<T> reduce_span(std::int64_t r, std::int64_t s) const {
+  using State = typename LongRow::State;
+  static State double_state(const HostState<T>& state) {
+    return {{static_cast<double>(state.reference), state.sum}};
+  }
+
+  State reduce_span(std::int64_t r, std::int64_t s) const {
     const typename WeightedSource<V>::Row row(m_arguments, r);
     const std::int64_t first = m_spans.begin(s), size = m_spans.size(s);
     load(r, row, first, size);
@@ -75,18 +79,12 @@ class HostWeightedRows {
     if constexpr (have_kernels<T, T>) {
       const auto& kernels = host_isa().template kernels<T, T>().weighted;
       const HostState<T> state = kernels.reduce(m_values, m_weights, size);
-      return is_near_zero(state) ? kernels.settled(state, m_values, m_weights, size) : state;
+      if (!keeps_digits<typename Op::State> || !is_near_zero(double_state(state), 0.0))
+        return double_state(state);
+      return double_state(kernels.settled(state, m_values, m_weights, size));
     } else {
-      return reduce_without_vectors(size);
+      return double_state(reduce_without_vectors(size));
     }
-  }
-
-  using LseState = WeightedLseState<double>;
-  static LseState lse_state(const HostState<T>& state) {
-    return {{static_cast<double>(state.reference), state.sum}};
-  }
-  static bool is_near_zero(const HostState<T>& state) {
-    return keeps_digits<typename Op::State> && Impl::is_near_zero(lse_state(state), 0.0);
   }
 
   void load(std::int64_t r, const typename WeightedSource<V>::Row& row, std::int64_t first,
@@ -108,13 +106,6 @@ class HostWeightedRows {
       sum += v == -infinity ? 0.0 : static_cast<double>(m_weights[i] * term);
     }
     return {max, max, sum};
-  }
-
-  static void merge(HostState<T>& into, const HostState<T>& from) {
-    LseState merged = lse_state(into);
-    merged.merge(lse_state(from));
-    const T reference = static_cast<T>(merged.max);
-    into = {reference, reference, merged.sum};
   }
 
   const Arguments& m_arguments;

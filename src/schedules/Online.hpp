@@ -6,7 +6,7 @@
 #include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/CrossEntropy.hpp>
 #include <op/FinishRow.hpp>
-#include <op/NearZero.hpp>
+#include <op/SecondRead.hpp>
 #include <op/TileFor.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -39,9 +39,9 @@ struct OnlineKernel {
           return reduce<typename Output::Exp>(row, thread_id, total);
         });
     State of_lanes = merge_over_lanes<lanes>(member, mine);
-    settle_lanes<RowTile, lanes, EntryNumber::many>(member, arguments, 0, thread_id, of_lanes, [&] {
-      return row_again<Row>(arguments, arguments.row_of_team(member));
-    });
+    second_read_of_lanes<RowTile, lanes, EntryNumber::many>(
+        member, arguments, 0, thread_id, of_lanes,
+        [&] { return row_again<Row>(arguments, arguments.row_of_team(member)); });
     const ScratchStates<Exec, State> states(member.team_scratch(0), Shape::threads);
     const auto all =
         merge_over_team<Shape::threads, lanes, !Op::writes_entries>(member, lane, states, of_lanes);

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <op/FinishRow.hpp>
-#include <op/NearZero.hpp>
 #include <op/ReduceTile.hpp>
+#include <op/SecondRead.hpp>
 #include <row/Tile.hpp>
 
 namespace KokkosSoftmax::Impl {

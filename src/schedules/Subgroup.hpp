@@ -4,8 +4,8 @@
 
 #include <op/CrossEntropy.hpp>
 #include <op/FinishRow.hpp>
-#include <op/NearZero.hpp>
 #include <op/ReduceTile.hpp>
+#include <op/SecondRead.hpp>
 #include <op/TileFor.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -39,9 +39,9 @@ struct SubgroupKernel {
       auto state =
           reduce_tile<Op, HeldState<Op>, Shape::lanes>(member, share[k], arguments.function);
       const std::int64_t r = first + k * Shape::threads;
-      settle_lanes<Share, Shape::lanes, EntryNumber::few>(member, arguments, 0, lane, state, [&] {
-        return row_again<Row>(arguments, existing(r));
-      });
+      second_read_of_lanes<Share, Shape::lanes, EntryNumber::few>(
+          member, arguments, 0, lane, state,
+          [&] { return row_again<Row>(arguments, existing(r)); });
       if constexpr (is_loss<Op>) {
         finish_loss_of_lanes<Op, Shape::lanes>(member, share[k], arguments, r, label, lane, state);
       } else if (r < arguments.problem.rows) {

@@ -89,7 +89,8 @@ KOKKOS_FORCEINLINE_FUNCTION WeightedLseState<T> settled_or(const WeightedLseStat
 
 template <class T>
 struct TermsNearZero<WeightedLseState<T>> : SumNearOne<T> {
-  /// A settled part is known by its sum.
+  /// The sum of a settled part is 1 or -1 relative to its own maximum. Another part with such a sum
+  /// is the same number.
   KOKKOS_FORCEINLINE_FUNCTION static TermsNearZero of_part(T max, T part_max, T sum) {
     if (Kokkos::abs(sum) == rescale_factor(part_max, max))
       return {SumNearOne<T>::of_term(part_max, sum < T(0) ? T(-1) : T(1))};

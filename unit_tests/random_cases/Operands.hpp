@@ -6,6 +6,7 @@
 /// Random arrays that a call reads besides x.
 
 #include <array>
+#include <cmath>
 #include <optional>
 #include <random_cases/Arrays.hpp>
 #include <support/Inputs.hpp>
@@ -119,14 +120,18 @@ struct RandomOperands {
     scale_biases = random.one_in(4);
   }
 
-  /// Adds weights, some of which are 0: any numbers, numbers near 1 and -1, or 1 and -1.
+  /// Adds weights, some of which are 0: any numbers, numbers of any magnitude, numbers near 1 and
+  /// -1, or 1 and -1.
   void add_weights(Random& random, const Extents& extents) {
-    const bool are_near_one = random.one_in(2);
+    const std::size_t kind = random.below(4);
+    const double decades = sizeof(X) == 2 ? 4 : 30;
     const double deviation = random.element_of(std::array{0.0, 1e-6, 1e-2});
     const auto weight = [&] {
       if (random.one_in(6)) return 0.0;
-      if (!are_near_one) return random.normal();
-      return (random.one_in(4) ? -1 : 1) * (1 + deviation * random.normal());
+      if (kind == 0) return random.normal();
+      const double sign = random.one_in(4) ? -1 : 1;
+      if (kind == 1) return sign * std::pow(10, decades * (2 * random.uniform() - 1));
+      return sign * (1 + deviation * random.normal());
     };
     const Placement placement = random_operand_placement(random, extents);
     if (std::is_same_v<X, T> || random.one_in(2))

@@ -46,6 +46,7 @@ bool is_near(T got, long double expected, long double bound, const std::optional
   if (format) bound += format->half_ulp(expected);
   if (!std::isinf(got)) return std::fabs(got - expected) <= bound;  // false if got is NaN
   const long double largest = format ? format->largest : std::numeric_limits<T>::max();
+  if (bound - std::fabs(expected) >= largest) return true;  // of either sign
   return std::fabs(expected) + bound >= largest && std::signbit(got) == std::signbit(expected);
 }
 

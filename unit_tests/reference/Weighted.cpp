@@ -20,6 +20,7 @@ struct WeightedSum {
   long double max = -inf;
   long double sum = 0;       // of weight * exp(v - max)
   long double absolute = 0;  // of |weight| * exp(v - max)
+  long double weights = 0;   // of |weight|
 };
 
 WeightedSum weighted_sum(const std::vector<Entry>& row) {
@@ -29,6 +30,7 @@ WeightedSum weighted_sum(const std::vector<Entry>& row) {
     const long double term = e.v == all.max ? 1 : std::exp(e.v - all.max);
     all.sum += e.weight * term;
     all.absolute += std::fabs(e.weight) * term;
+    all.weights += std::fabs(e.weight);
   }
   return all;
 }
@@ -63,13 +65,14 @@ NearZeroResult result_beside(const std::vector<Entry>& row, std::size_t m) {
   NearZeroResult result{.value = (weight - sign) + weight * std::expm1(v),
                         .beside_one = std::fabs(v) + std::fabs(weight - sign),
                         .others = 0};
+  long double rest = 0;  // by itself, so that it isn't rounded relative to the first term
   for (std::size_t i = 0; i < row.size(); ++i) {
     if (i == m) continue;
     const long double term = row[i].weight * std::exp(row[i].v);
-    result.value += term;
+    rest += term;
     result.others += std::fabs(term);
   }
-  result.value = std::log1p(sign * result.value);
+  result.value = std::log1p(sign * (result.value + rest));
   return result;
 }
 
@@ -95,24 +98,25 @@ ExpectedWeighted reference_weighted(const Rows<T>& v, const std::vector<T>& weig
   for (std::size_t row = 0; row < v.count; ++row) {
     const std::vector<Entry> entries = entries_of(v, weights, row);
     const WeightedSum all = weighted_sum(entries);
+    // each exponential below the smallest normal number may count as 0
+    const long double lost = all.weights * std::numeric_limits<T>::min();
     const long double value = all.max + std::log(std::fabs(all.sum));
     const bool is_finite = std::isfinite(all.sum) && std::isfinite(all.max);
-    const bool is_certain = !is_finite || std::fabs(all.sum) > relative * all.absolute;
+    const bool is_certain = !is_finite || std::fabs(all.sum) > relative * all.absolute + lost;
     expected.sign.push_back(std::isnan(all.sum) ? all.sum : (all.sum > 0) - (all.sum < 0));
     expected.sign_is_certain.push_back(is_certain);
     if (const auto near_zero = near_zero_result(entries); near_zero && keeps_digits) {
-      // each term below the smallest normal number may count as 0
-      const long double lost = static_cast<long double>(v.columns) * std::numeric_limits<T>::min();
       const long double size = near_zero->beside_one + near_zero->others;
-      expected.lse.add(near_zero->value, tolerance_near_zero<T> * size + lost);
+      expected.lse.add(near_zero->value,
+                       tolerance_near_zero<T> * size + lost * std::max(1.0L, std::exp(all.max)));
       continue;
     }
     const long double size = std::max({1.0L, std::fabs(value), std::fabs(all.max)});
     // The derivative of the logarithm is 1 / |sum|, and the sum is rounded relative to `absolute`.
-    expected.lse.add(value, !is_certain ? inf
-                            : !is_finite
-                                ? 0
-                                : relative * (size + 2 * all.absolute / std::fabs(all.sum)));
+    expected.lse.add(value, !is_certain  ? inf
+                            : !is_finite ? 0
+                                         : relative * size + (2 * relative * all.absolute + lost) /
+                                                                 std::fabs(all.sum));
   }
   return expected;
 }

@@ -5,9 +5,9 @@
 /// \file
 /// Rows, and parts of long rows, that a team holds in registers.
 
-#include <op/NearZero.hpp>
 #include <op/RaggedOps.hpp>
 #include <op/ReduceTile.hpp>
+#include <op/SecondRead.hpp>
 #include <row/TileOf.hpp>
 #include <team/TeamReduce.hpp>
 
@@ -114,8 +114,8 @@ class TeamRows {
     template <RowState AnyState>
     KOKKOS_FORCEINLINE_FUNCTION AnyState state_of_vector(const TeamRows& team) {
       AnyState state = reduce_tile<typename Op::Rows, AnyState, lanes>(team.m_member, tile, 0);
-      settle_lanes<Tile, lanes, EntryNumber::few>(team.m_member, arguments, 0, team.m_thread_id,
-                                                  state, [&] { return row; });
+      second_read_of_lanes<Tile, lanes, EntryNumber::few>(
+          team.m_member, arguments, 0, team.m_thread_id, state, [&] { return row; });
       return state;
     }
   };

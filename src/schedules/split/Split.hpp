@@ -14,8 +14,8 @@
 #include <backend/DivideUp.hpp>
 #include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
-#include <op/NearZero.hpp>
 #include <op/ReduceTile.hpp>
+#include <op/SecondRead.hpp>
 #include <op/TileFor.hpp>
 #include <schedules/ScratchSegment.hpp>
 #include <schedules/split/RowLoop.hpp>
@@ -60,7 +60,7 @@ class SplitTeam
           return reduce<typename Output::Exp>(row);
         });
     State merged = merge_over_lanes<Shape::lanes>(this->m_member, mine);
-    settle_lanes<RowTile, Shape::lanes, EntryNumber::many>(
+    second_read_of_lanes<RowTile, Shape::lanes, EntryNumber::many>(
         this->m_member, this->m_arguments, this->begin(), m_thread_id, merged, [&] {
           auto again = row_again<Row>(this->m_arguments, r);
           this->cut_to_share(again);

@@ -11,8 +11,8 @@
 #include <impl/device/op/KokkosSoftmax_RowOp.hpp>
 #include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
-#include <op/NearZero.hpp>
 #include <op/RowOutputs.hpp>
+#include <op/SecondRead.hpp>
 #include <row/TileOf.hpp>
 #include <schedules/split/PanelStates.hpp>
 #include <schedules/split/RowLoop.hpp>
@@ -124,7 +124,7 @@ class SplitColumnTeam
         });
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < slots; ++k)
-      settle_thread<RowTile>(this->m_arguments, 0, 0, contributed.slot[k], [&] {
+      second_read_of_thread<RowTile>(this->m_arguments, 0, 0, contributed.slot[k], [&] {
         std::uint32_t again = panel;
         make_opaque(again);
         return columns_of_slot(again, k);

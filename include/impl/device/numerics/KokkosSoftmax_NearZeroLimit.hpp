@@ -22,7 +22,9 @@ template <class T>
 inline constexpr T near_zero_sum = T(1.07);
 
 /// How far a sum with weights may be from 1 or -1 to be near it. docs/weights.md promises the
-/// digits of sums that are at most 1/32 + (1 + 1/32) (exp(1/32) - 1) + 1/16 = 0.127 away.
+/// digits of sums that are at most 1/32 + (1 + 1/32) (exp(1/32) - 1) + 1/16 = 0.127 away. The
+/// logarithm of a sum near 1 must be less than near_zero_limit, because a settled part is a unit of
+/// the merged sum: log(1 - 0.13) = -0.1393 > -9/64 = -0.1406.
 template <class T>
 inline constexpr T near_one_limit = T(0.13);
 

@@ -36,10 +36,11 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_near_zero(const LseState<T>& state, T slack)
   return is_near_zero(state.max, state.sum, slack);
 }
 
-/// Whether the threads that have reduced a part of a row to a state may have to read it a second
-/// time, and whether they have to. (See is_near_zero() for `slack`.)
+/// Whether some states of this type need a second read of the entries.
 template <class State>
 inline constexpr bool has_second_read = keeps_digits<State>;
+/// Whether the threads that have reduced a part of a row to this state must read it a second time.
+/// See is_near_zero() for `slack`.
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION bool needs_second_read(const LseState<T>& state, T slack) {
   return is_near_zero(state, slack);

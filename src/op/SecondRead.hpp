@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#ifndef KOKKOSSOFTMAX_SRC_OP_NEARZERO_HPP
-#define KOKKOSSOFTMAX_SRC_OP_NEARZERO_HPP
+#ifndef KOKKOSSOFTMAX_SRC_OP_SECONDREAD_HPP
+#define KOKKOSSOFTMAX_SRC_OP_SECONDREAD_HPP
 
 /// \file
-/// Log-sum-exps near 0, see LseState, and +inf with weights. The threads that have reduced a part
-/// of a row read it a second time: each thread the same entries as before, in the same order. Such
-/// rows are rare, so that this code is short and takes few registers: a loop over entries, whatever
-/// the tile of the schedule is.
+/// The second read of parts of rows whose states call for it: if their log-sum-exps are near 0 (see
+/// LseState), or +inf with weights. The threads that have reduced a part read it again: each thread
+/// the same entries as before, in the same order. Such rows are rare, so that this code is short
+/// and takes few registers: a loop over entries, whatever the tile of the schedule is.
 
 #include <impl/device/backend/KokkosSoftmax_AnyCallable.hpp>
 #include <impl/device/numerics/KokkosSoftmax_ExpForSum.hpp>
@@ -74,15 +74,15 @@ KOKKOS_FORCEINLINE_FUNCTION Row row_again(const Arguments& arguments, std::int64
   return Row(arguments, r);
 }
 
-/// Settles the state of the entries of one thread in the tiles of class Tile, if it is near 0.
-/// `make_row` makes the row, see row_again().
+/// Reads the entries of one thread in the tiles of class Tile again, if their state calls for that,
+/// and replaces the state. `make_row` makes the row, see row_again().
 KOKKOSSOFTMAX_IMPL_ANY_CALLABLE
 template <class Tile, class Arguments, RowState State, class MakeRow>
-KOKKOS_FORCEINLINE_FUNCTION void settle_thread([[maybe_unused]] const Arguments& arguments,
-                                               [[maybe_unused]] std::int64_t first,
-                                               [[maybe_unused]] int thread_id,
-                                               [[maybe_unused]] State& state,
-                                               [[maybe_unused]] const MakeRow& make_row) {
+KOKKOS_FORCEINLINE_FUNCTION void second_read_of_thread([[maybe_unused]] const Arguments& arguments,
+                                                       [[maybe_unused]] std::int64_t first,
+                                                       [[maybe_unused]] int thread_id,
+                                                       [[maybe_unused]] State& state,
+                                                       [[maybe_unused]] const MakeRow& make_row) {
   if constexpr (has_second_read<State>) {
     using T = typename Tile::T;
     if (!needs_second_read(state, ExpForLse<T>::slack())) return;
@@ -116,15 +116,15 @@ KOKKOS_FORCEINLINE_FUNCTION void settle_entries(const Member& member, const Entr
   if (is_near) state = LseState<T>::settled(log_sum_exp_near_zero(max, sum));
 }
 
-/// Settles the state of the lanes of a vector, if it is near 0, see settle_thread().
+/// The same for the lanes of a vector, which have one state.
 template <class Tile, int lanes, EntryNumber number, class Member, class Arguments, RowState State,
           class MakeRow>
-KOKKOS_FORCEINLINE_FUNCTION void settle_lanes([[maybe_unused]] const Member& member,
-                                              [[maybe_unused]] const Arguments& arguments,
-                                              [[maybe_unused]] std::int64_t first,
-                                              [[maybe_unused]] int thread_id,
-                                              [[maybe_unused]] State& state,
-                                              [[maybe_unused]] const MakeRow& make_row) {
+KOKKOS_FORCEINLINE_FUNCTION void second_read_of_lanes([[maybe_unused]] const Member& member,
+                                                      [[maybe_unused]] const Arguments& arguments,
+                                                      [[maybe_unused]] std::int64_t first,
+                                                      [[maybe_unused]] int thread_id,
+                                                      [[maybe_unused]] State& state,
+                                                      [[maybe_unused]] const MakeRow& make_row) {
   if constexpr (has_second_read<State>) {
     using T = typename Tile::T;
     constexpr bool is_running = number == EntryNumber::many;
@@ -141,11 +141,12 @@ KOKKOS_FORCEINLINE_FUNCTION void settle_lanes([[maybe_unused]] const Member& mem
 
 /// The same for the state of row r on a host, which one thread has.
 template <class Source, RowState State>
-void settle_host_row([[maybe_unused]] const ArgumentsOf<Source>& arguments,
-                     [[maybe_unused]] std::int64_t r, [[maybe_unused]] State& state) {
+void second_read_of_host_row([[maybe_unused]] const ArgumentsOf<Source>& arguments,
+                             [[maybe_unused]] std::int64_t r, [[maybe_unused]] State& state) {
   if constexpr (has_second_read<State>) {
     using Tile = TileOf<Source, 1, 1, 1, AccessMode::scalar>;
-    settle_thread<Tile>(arguments, 0, 0, state, [&] { return typename Tile::Row(arguments, r); });
+    second_read_of_thread<Tile>(arguments, 0, 0, state,
+                                [&] { return typename Tile::Row(arguments, r); });
   }
 }
 
