@@ -231,8 +231,7 @@ TYPED_TEST(Weights, ManyRowsWithTheSameWeights) {
   }
 }
 
-// The sum is near 1 or -1. Its logarithm has few digits, so that it is computed from the term near
-// 1 and the sum of the others.
+// The sum is near 1 or -1. The rounding of the sum would cost its logarithm the digits.
 TYPED_TEST(Weights, NearZero) {
   using X = typename TypeParam::x_value;
   using T = typename TypeParam::value;
@@ -255,7 +254,7 @@ TYPED_TEST(Weights, NearZero) {
 TYPED_TEST(Weights, NearZeroInManyParts) {
   using X = typename TypeParam::x_value;
   using T = typename TypeParam::value;
-  if (!std::is_same_v<X, T>) return;
+  if (!std::is_same_v<X, T>) return;  // as above
   WeightedRows<T> rows(columns_of_many_parts);
   rows.add("1/32, the others add little", [](std::size_t c) {
     return WeightedEntry{c == 77 ? 1.0 / 32 : log_of_little, 1};

@@ -99,8 +99,8 @@ KOKKOS_FORCEINLINE_FUNCTION void second_read_of_thread([[maybe_unused]] const Ar
   }
 }
 
-/// The state of the lanes of a vector, settled if `is_near`. If the lanes held their entries in one
-/// tile, these are few, and their maximum is that of the state.
+/// Settles the state of the lanes of a vector, if `is_near`. `number`: few if the lanes held their
+/// entries in one tile. Their maximum is that of the state then.
 template <int lanes, EntryNumber number, class Member, class Entries, class T>
 KOKKOS_FORCEINLINE_FUNCTION void settle_entries(const Member& member, const Entries& entries,
                                                 bool is_near, LseState<T>& state) {
@@ -116,7 +116,7 @@ KOKKOS_FORCEINLINE_FUNCTION void settle_entries(const Member& member, const Entr
   if (is_near) state = LseState<T>::settled(log_sum_exp_near_zero(max, sum));
 }
 
-/// The same for the lanes of a vector, which have one state.
+/// The same as second_read_of_thread() for the lanes of a vector, which have one state.
 template <class Tile, int lanes, EntryNumber number, class Member, class Arguments, RowState State,
           class MakeRow>
 KOKKOS_FORCEINLINE_FUNCTION void second_read_of_lanes([[maybe_unused]] const Member& member,
@@ -139,7 +139,7 @@ KOKKOS_FORCEINLINE_FUNCTION void second_read_of_lanes([[maybe_unused]] const Mem
   }
 }
 
-/// The same for the state of row r on a host, which one thread has.
+/// The same for row r on a host, whose state one thread has.
 template <class Source, RowState State>
 void second_read_of_host_row([[maybe_unused]] const ArgumentsOf<Source>& arguments,
                              [[maybe_unused]] std::int64_t r, [[maybe_unused]] State& state) {

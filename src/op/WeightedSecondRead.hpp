@@ -67,7 +67,7 @@ KOKKOS_FORCEINLINE_FUNCTION bool is_worth_reading(const Entries& entries, const 
   return !keeps_digits<State> || has_infinite_max(state) || have_unit_weight(entries);
 }
 
-/// The state of a thread that needs_second_read().
+/// Replaces the state of a thread, which needs_second_read().
 template <class State, class Entries>
 KOKKOS_FORCEINLINE_FUNCTION void read_again(const Entries& entries, State& state) {
   if (is_worth_reading(entries, state))
@@ -75,7 +75,7 @@ KOKKOS_FORCEINLINE_FUNCTION void read_again(const Entries& entries, State& state
         state_of_second_read(state, sum_of_second_read<State>(entries, has_infinite_max(state)));
 }
 
-/// The state of the lanes of a vector, if it needs_second_read().
+/// Replaces the state of the lanes of a vector, if `is_read`: if it needs_second_read().
 template <int lanes, class Member, class Entries, class State>
 KOKKOS_FORCEINLINE_FUNCTION void read_again_in_lanes(const Member& member, const Entries& entries,
                                                      bool is_read, State& state) {

@@ -261,7 +261,7 @@ class GeneralSource {
     const InputChunks<unsigned char, Columns> masks(columns, row.mask, inputs.mask.column_stride);
     ByteChunk<width> mask[items] = {};
     if (has_mask()) masks.template load<items>(i, mask);
-    // In kernels of strided rows of one type, nvcc spills more if it knows that.
+    // Kernels of strided rows are slower if nvcc knows the type (docs/trials.md).
     const bool bias_is_entries = width > 1 ? is_entries(inputs) : inputs.bias_is_entries;
     if (has_bias() && bias_is_entries)
       add_bias<X, items>(columns, i, chunk, value);
