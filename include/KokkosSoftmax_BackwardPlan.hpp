@@ -39,8 +39,8 @@ template <class Exec, class Y, class DY, class DX>
 class BackwardPlan {
  public:
   /// Enqueues the backward pass on the execution space instance of the plan. It launches one kernel
-  /// (or several if there are more rows than one launch can process), does not fence, and allocates
-  /// nothing.
+  /// (or several for long strided rows, or for more rows than one launch can process), does not
+  /// fence, and allocates nothing.
   ///
   /// \param y   View with the same extents, strides and address modulo 16 bytes as the y, or the
   ///            log_y, for which the plan was made

@@ -43,10 +43,12 @@ enum class Algorithm {
   cluster,  ///< a row in the registers and shared memory of a thread block cluster (CUDA, compute
             ///< capability 9.0 or later)
   column,   ///< reduction along a strided axis; accesses are coalesced over neighbouring rows
-  split_column,   ///< as column, with each row split over many teams, which exchange (max, sum)
-  host,           ///< host execution spaces: rows are distributed over threads, wide rows are split
-  cluster_column  ///< as column, with each row in the registers of a thread block cluster (CUDA,
-                  ///< compute capability 9.0 or later)
+  split_column,  ///< as column, with each row split over many teams, which exchange (max, sum)
+  host,          ///< host execution spaces: rows are distributed over threads, wide rows are split
+  cluster_column,  ///< as column, with each row in the registers of a thread block cluster (CUDA,
+                   ///< compute capability 9.0 or later)
+  two_pass_column  ///< as column, in two passes: kernels that reduce parts of rows, and one that
+                   ///< writes
 };
 
 /// \cond
@@ -59,19 +61,21 @@ struct AlgorithmName {
 
 /// The table of the algorithms, in the order of their values.
 /// cmake/KokkosSoftmaxEnumerations.cmake checks that it and the C interface have all of them.
-inline constexpr AlgorithmName algorithm_table[] = {{Algorithm::automatic, "automatic"},
-                                                    {Algorithm::packed, "packed"},
-                                                    {Algorithm::subgroup, "subgroup"},
-                                                    {Algorithm::fused_registers, "fused_registers"},
-                                                    {Algorithm::fused_scratch, "fused_scratch"},
-                                                    {Algorithm::online, "online"},
-                                                    {Algorithm::split, "split"},
-                                                    {Algorithm::split_online, "split_online"},
-                                                    {Algorithm::cluster, "cluster"},
-                                                    {Algorithm::column, "column"},
-                                                    {Algorithm::split_column, "split_column"},
-                                                    {Algorithm::host, "host"},
-                                                    {Algorithm::cluster_column, "cluster_column"}};
+inline constexpr AlgorithmName algorithm_table[] = {
+    {Algorithm::automatic, "automatic"},
+    {Algorithm::packed, "packed"},
+    {Algorithm::subgroup, "subgroup"},
+    {Algorithm::fused_registers, "fused_registers"},
+    {Algorithm::fused_scratch, "fused_scratch"},
+    {Algorithm::online, "online"},
+    {Algorithm::split, "split"},
+    {Algorithm::split_online, "split_online"},
+    {Algorithm::cluster, "cluster"},
+    {Algorithm::column, "column"},
+    {Algorithm::split_column, "split_column"},
+    {Algorithm::host, "host"},
+    {Algorithm::cluster_column, "cluster_column"},
+    {Algorithm::two_pass_column, "two_pass_column"}};
 inline constexpr Algorithm last_algorithm = std::end(algorithm_table)[-1].algorithm;
 
 }  // namespace Impl

@@ -122,8 +122,8 @@ class Plan {
 
  public:
   /// Enqueues the function on the execution space instance of the plan. It launches one kernel (or
-  /// several if there are more rows than one launch can process), does not fence, and allocates
-  /// nothing.
+  /// several for long strided rows, or for more rows than one launch can process), does not fence,
+  /// and allocates nothing.
   ///
   /// \param x  View with the same extents, strides and address modulo 16 bytes as the x for which
   ///           the plan was made

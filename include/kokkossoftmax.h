@@ -86,13 +86,14 @@ typedef enum kokkossoftmax_algorithm {
   KOKKOSSOFTMAX_ALGORITHM_FUSED_REGISTERS = 3,  ///< a row in the registers of one team
   KOKKOSSOFTMAX_ALGORITHM_FUSED_SCRATCH = 4,    ///< a row in the registers and scratch of one team
   KOKKOSSOFTMAX_ALGORITHM_ONLINE = 5,           ///< tile by tile, with rescaling of (max, sum)
-  KOKKOSSOFTMAX_ALGORITHM_SPLIT = 6,           ///< a row in the registers and scratch of many teams
-  KOKKOSSOFTMAX_ALGORITHM_SPLIT_ONLINE = 7,    ///< a row split over many teams, tile by tile
-  KOKKOSSOFTMAX_ALGORITHM_CLUSTER = 8,         ///< a row in a thread block cluster, on CUDA
-  KOKKOSSOFTMAX_ALGORITHM_COLUMN = 9,          ///< rows along a strided axis
-  KOKKOSSOFTMAX_ALGORITHM_SPLIT_COLUMN = 10,   ///< strided rows, each split over many teams
-  KOKKOSSOFTMAX_ALGORITHM_HOST = 11,           ///< rows over threads, on host execution spaces
-  KOKKOSSOFTMAX_ALGORITHM_CLUSTER_COLUMN = 12  ///< strided rows in a thread block cluster, on CUDA
+  KOKKOSSOFTMAX_ALGORITHM_SPLIT = 6,          ///< a row in the registers and scratch of many teams
+  KOKKOSSOFTMAX_ALGORITHM_SPLIT_ONLINE = 7,   ///< a row split over many teams, tile by tile
+  KOKKOSSOFTMAX_ALGORITHM_CLUSTER = 8,        ///< a row in a thread block cluster, on CUDA
+  KOKKOSSOFTMAX_ALGORITHM_COLUMN = 9,         ///< rows along a strided axis
+  KOKKOSSOFTMAX_ALGORITHM_SPLIT_COLUMN = 10,  ///< strided rows, each split over many teams
+  KOKKOSSOFTMAX_ALGORITHM_HOST = 11,          ///< rows over threads, on host execution spaces
+  KOKKOSSOFTMAX_ALGORITHM_CLUSTER_COLUMN = 12,  ///< strided rows in a thread block cluster, on CUDA
+  KOKKOSSOFTMAX_ALGORITHM_TWO_PASS_COLUMN = 13  ///< strided rows, reduced and then written
 } kokkossoftmax_algorithm;
 
 /// The largest rank of an array.
@@ -462,10 +463,10 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_cross_entropy_backward(
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_fence(int space, void* stream);
 
 /// Waits for the work on the stream and frees what the library keeps for it: the execution space
-/// instance, the workspaces for rows that were split over teams, and the memory of
-/// kokkossoftmax_logsumexp_both_axes(). The stream itself is not destroyed. The call does nothing
-/// for a stream that was never passed to the library. Everything that is not released by this
-/// function is freed when Kokkos is finalized.
+/// instance, and the memory for rows that were split over teams, for long strided rows, for ragged
+/// rows and for kokkossoftmax_logsumexp_both_axes(). The stream itself is not destroyed. The call
+/// does nothing for a stream that was never passed to the library. Everything that is not released
+/// by this function is freed when Kokkos is finalized.
 ///
 /// \param space   kokkossoftmax_space
 /// \param stream  as for kokkossoftmax_apply()

@@ -15,8 +15,8 @@ namespace {
 using KokkosSoftmax::Impl::AccessMode;
 using KokkosSoftmax::Impl::Operation;
 
-/// Tests every schedule of `column` and `cluster_column`, regardless of the numbers of rows for
-/// which the rule chooses it.
+/// Tests every schedule of `column`, `cluster_column` and `two_pass_column`, regardless of the
+/// numbers of rows for which the rule chooses it.
 template <class C>
 class Columns : public ::testing::Test {
  protected:
@@ -46,7 +46,8 @@ class Columns : public ::testing::Test {
   static constexpr bool has_schedules = !(is_host_space<Exec> && sizeof(X) == 2);
 
   static bool is_tested(Algorithm algorithm) {
-    return algorithm == Algorithm::column || algorithm == Algorithm::cluster_column;
+    return algorithm == Algorithm::column || algorithm == Algorithm::cluster_column ||
+           algorithm == Algorithm::two_pass_column;
   }
 
   /// Repeats the rows until their number is a multiple of `count`.

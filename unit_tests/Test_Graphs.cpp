@@ -44,9 +44,11 @@ class Graphs : public ::testing::Test {
     }
   };
 
-  /// Options for three rows, contiguous or strided, that groups of teams divide among them.
+  /// Options for three rows, contiguous or strided, that teams divide among them and exchange
+  /// results.
   static std::vector<Options> split_options() {
-    return {{.axis = 1, .algorithm = Algorithm::split_online},
+    return {{.axis = 0, .algorithm = Algorithm::two_pass_column},
+            {.axis = 1, .algorithm = Algorithm::split_online},
             {.axis = 1, .algorithm = Algorithm::split},
             {.axis = 0, .algorithm = Algorithm::split_column}};
   }

@@ -5,6 +5,7 @@
 
 #include <kokkossoftmax.h>
 
+#include <backend/Schedule.hpp>
 #include <support/Check.hpp>
 #include <support/HostThreads.hpp>
 #include <support/Watchdog.hpp>
@@ -29,7 +30,9 @@ class Caller {
         m_expected(reference(m_rows, m_scale)) {
     for (int k = 0; k < repeats; ++k)
       for (const Algorithm algorithm : algorithms)
-        for (const Function function : {Function::softmax, Function::logsumexp})
+        for (const Function function :
+             {Function::softmax, algorithm == Algorithm::two_pass_column ? Function::log_softmax
+                                                                         : Function::logsumexp})
           add(algorithm, function);
   }
 
@@ -53,7 +56,7 @@ class Caller {
   using Right = Kokkos::LayoutRight;
 
   void add(Algorithm algorithm, Function function) {
-    const bool strided = algorithm == Algorithm::split_column;
+    const bool strided = KokkosSoftmax::Impl::has_row_in_each_lane(algorithm);
     Case c{.function = function,
            .extents = {m_rows.count, m_rows.columns},
            .options = {.axis = strided ? 0 : 1, .scale = m_scale, .algorithm = algorithm}};
@@ -117,6 +120,12 @@ TYPED_TEST(HostThreads, SplitOnline) {
 TYPED_TEST(HostThreads, SplitColumn) {
   for (const int threads : {2, 4})
     TestFixture::expect_right(threads, {Algorithm::split_column}, 100);
+}
+
+// Rows whose states are in memory that calls borrow.
+TYPED_TEST(HostThreads, TwoPassColumn) {
+  for (const int threads : {2, 4})
+    TestFixture::expect_right(threads, {Algorithm::two_pass_column}, 100);
 }
 
 TYPED_TEST(HostThreads, AllAlgorithms) {

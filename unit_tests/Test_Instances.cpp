@@ -108,8 +108,8 @@ struct ForcedCall {
   int axis;
 };
 
-/// Calls that an algorithm must serve. None for `split`, which refuses logsumexp, and for `host`,
-/// which the other tests of this file run.
+/// Calls that an algorithm must serve by one kernel. None for `split`, which refuses logsumexp, and
+/// for `host`, which the other tests of this file run.
 std::vector<ForcedCall> calls_that_force(Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::packed:
@@ -130,6 +130,7 @@ std::vector<ForcedCall> calls_that_force(Algorithm algorithm) {
     case Algorithm::cluster_column:
       return {{{1025, 127}, 0}};
     case Algorithm::split:
+    case Algorithm::two_pass_column:
     case Algorithm::host:
     case Algorithm::automatic:
       return {};
@@ -155,6 +156,23 @@ TYPED_TEST(Instances, ForcedAlgorithmIsOneKernel) {
                                                "[" + std::string(to_string(algorithm)) + "]");
         TestFixture::expect_undisturbed(events);
       }
+}
+
+// The kernels of a call in two passes, with labels that tell them apart.
+TYPED_TEST(Instances, TwoPassesAreThreeKernels) {
+  const Options options{.axis = 0, .algorithm = Algorithm::two_pass_column};
+  for (const Function function : {Function::softmax, Function::log_softmax}) {
+    const typename TypeParam::exec exec;
+    const Events events = TestFixture::second_call(exec, function, {1025, 127}, options);
+    std::vector<std::string> labels;
+    for (const auto& kernel : events.kernels) labels.push_back(kernel.label);
+    const std::string begin =
+        std::string("KokkosSoftmax::") + to_string(function) + "[two_pass_column: ";
+    EXPECT_EQ(labels,
+              (std::vector<std::string>{begin + "reduce]", begin + "merge]", begin + "write]"}));
+    TestFixture::expect_on_instance(events, exec, function);
+    TestFixture::expect_undisturbed(events);
+  }
 }
 
 TYPED_TEST(Instances, NothingRunsForEmptyOperands) {

@@ -39,7 +39,8 @@ TEST(Options, AlgorithmNames) {
       {Algorithm::column, "column"},
       {Algorithm::split_column, "split_column"},
       {Algorithm::host, "host"},
-      {Algorithm::cluster_column, "cluster_column"}};
+      {Algorithm::cluster_column, "cluster_column"},
+      {Algorithm::two_pass_column, "two_pass_column"}};
   ASSERT_EQ(std::size(names), std::size(KokkosSoftmax::Impl::algorithm_table));
   for (const auto& [algorithm, name] : names) EXPECT_EQ(to_string(algorithm), name);
   EXPECT_EQ(to_string(static_cast<Algorithm>(std::size(names))), "unknown");

@@ -106,6 +106,7 @@ bool is_reproducible(Algorithm algorithm) {
     case Algorithm::cluster:
     case Algorithm::split_column:
     case Algorithm::cluster_column:
+    case Algorithm::two_pass_column:
     case Algorithm::automatic:
       return false;
   }

@@ -87,7 +87,7 @@ class Schedules : public ::testing::Test {
   static bool has_tiles(Algorithm algorithm) {
     using enum Algorithm;
     for (const Algorithm a : {fused_scratch, online, split, split_online, cluster, column,
-                              split_column, cluster_column})
+                              split_column, cluster_column, two_pass_column})
       if (a == algorithm) return true;
     return false;
   }

@@ -18,7 +18,8 @@ FORMATS = {"f": "float32", "d": "float64", "e": "float16", "?": "bool", "B": "bo
 EMPTY_ROWS = {"nan": 0, "zero": 1}
 ALGORITHMS = {"automatic": 0, "packed": 1, "subgroup": 2, "fused_registers": 3, "fused_scratch": 4,
               "online": 5, "split": 6, "split_online": 7, "cluster": 8, "column": 9,
-              "split_column": 10, "host": 11, "cluster_column": 12}
+              "split_column": 10, "host": 11, "cluster_column": 12,
+              "two_pass_column": 13}
 STATUSES = {1: "invalid argument", 2: "unsupported", 3: "not initialized", 4: "failure"}
 
 # The place of the elements: address, one of TYPES, extents, strides in elements, and whether they may be

@@ -153,7 +153,7 @@ const char* help_text() {
   --columns=N,...        sizes that are measured; each stands for all above the one before it
   --rows=M,...           the same for rows
   --elements=COUNT       in place of --rows: so many rows that x has about COUNT entries
-  --axes=1,0             1: contiguous rows, 0: strided ones, for `column`, `split_column`, `cluster_column` (default: 1; both on GPUs)
+  --axes=1,0             1: contiguous rows, 0: strided ones, for the algorithms of columns (default: 1; both on GPUs)
   --next=COUNT           only the schedule that the library takes and the next ones of the list that serve, COUNT in all:
                          what would be taken without the first
   --output=FILE          the table (default tuning.table); FILE.csv has every measurement

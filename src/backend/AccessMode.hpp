@@ -16,6 +16,8 @@ enum class AccessMode {
   dense_rows,      ///< rows stored back to back: chunks cross row boundaries, see PackedKernel
   vectors_across_rows,  ///< a chunk holds one entry of each of `width` neighbouring rows, and is
                         ///< aligned in each column
+  phase_vectors,  ///< as `vectors_across_rows`, at any address and distance of columns: a team has
+                  ///< every n-th column, and these are aligned in the same way, see AlignedTiles
   whole_sectors,  ///< as `scalar`, and y is written in whole sectors of memory by teams whose rows
                   ///< overlap, see SectorPanel
   scalar          ///< any strides, chunks of one entry; entries are assigned to threads in the
@@ -34,6 +36,8 @@ constexpr const char* to_string(AccessMode access) {
       return "dense_rows";
     case AccessMode::vectors_across_rows:
       return "vectors_across_rows";
+    case AccessMode::phase_vectors:
+      return "phase_vectors";
     case AccessMode::whole_sectors:
       return "whole_sectors";
     case AccessMode::scalar:

@@ -82,14 +82,15 @@ constexpr Schedule make_schedule(Algorithm algorithm) {
 /// Whether the algorithm is for strided rows that lie side by side in memory.
 constexpr bool has_row_in_each_lane(Algorithm algorithm) {
   return algorithm == Algorithm::column || algorithm == Algorithm::split_column ||
-         algorithm == Algorithm::cluster_column;
+         algorithm == Algorithm::cluster_column || algorithm == Algorithm::two_pass_column;
 }
 
 /// The number of entries of a row that the registers of a schedule hold at one time.
 constexpr std::int64_t register_capacity(const Schedule& s) {
   const std::int64_t share = std::int64_t(s.items) * s.width;
   if (s.algorithm == Algorithm::subgroup) return share * s.vector_length;
-  if (s.algorithm == Algorithm::column || s.algorithm == Algorithm::cluster_column)
+  if (s.algorithm == Algorithm::column || s.algorithm == Algorithm::cluster_column ||
+      s.algorithm == Algorithm::two_pass_column)
     return std::int64_t(s.items) * (s.team_size / s.panels);
   return share * s.vector_length * s.team_size;
 }

@@ -64,7 +64,7 @@ class Dispatch {
     return {variant, nullptr};
   }
 
-  void prepare(const Choice& choice) const { list[choice.variant].prepare(m_context.exec); }
+  void prepare(const Choice& choice) const { list[choice.variant].prepare(m_context); }
   void launch(const Choice& choice) const { list[choice.variant].launch(m_context); }
 
   bool serves(const Choice& choice) const { return list[choice.variant].serves(m_context); }

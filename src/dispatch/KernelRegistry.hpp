@@ -15,6 +15,7 @@
 #include <launch/HostLaunch.hpp>
 #include <launch/SplitLaunch.hpp>
 #include <launch/TeamLaunch.hpp>
+#include <launch/TwoPassLaunch.hpp>
 #include <schedules/Column.hpp>
 #include <schedules/FusedRegisters.hpp>
 #include <schedules/FusedScratch.hpp>
@@ -25,6 +26,7 @@
 #include <schedules/cluster/ClusterKernel.hpp>
 #include <schedules/split/Split.hpp>
 #include <schedules/split/SplitColumn.hpp>
+#include <schedules/two_pass/Kernels.hpp>
 #include <span>
 #include <type_traits>
 
@@ -44,7 +46,7 @@ struct KernelVariant {
   Regime regime;
   ColumnRange in_order;  ///< rows that it adds up in ReductionOrder
   bool (*fits_device)(const Context&);
-  void (*prepare)(const Exec&);  ///< allocates what a launch needs besides the kernel
+  void (*prepare)(const Context&);  ///< allocates what a launch needs besides the kernel
   void (*launch)(const Context&);
 
   bool serves(const Context& context) const {
@@ -85,6 +87,7 @@ class KernelRegistry {
             OneOf<typename S::LongColumn, typename S::ReducedColumn>{}),
         of_split<split_column, SplitColumnKernel, FewerItems, MoreItems, FewerTeams>(
             typename S::SplitColumn{}),
+        of_held<two_pass_column, TwoPassLaunch, TwoPassColumnKernels>(typename S::TwoPassColumn{}),
         of_cluster_columns(), of_host());
   }
 

@@ -31,6 +31,10 @@ class Rule {
       const int variant = in_clusters();
       if (variant != none) return variant;
     }
+    if (is_automatic() && two_passes_pay()) {
+      const int variant = first_of(Algorithm::two_pass_column, Regime::any_rows);
+      if (variant != none) return variant;
+    }
     if ((is_automatic() || asked == Algorithm::column) && are_many_columns()) {
       const int variant = for_many_columns();
       if (variant != none) return variant;
@@ -69,11 +73,12 @@ class Rule {
       if constexpr (are_ordered) return {subgroup, fused_registers, online};
       return {subgroup, fused_registers, fused_scratch, online};
     }
-    if (m_context.rows_are_neighbours())
-      return {lane_holds_row()           ? subgroup
-              : splitting_columns_pays() ? split_column
-                                         : column,
-              column, online};
+    if (m_context.rows_are_neighbours()) {
+      if (lane_holds_row()) return {subgroup, column, online};
+      if (!splitting_columns_pays()) return {column, online};
+      if (two_passes_replace_split()) return {two_pass_column, split_column, column, online};
+      return {split_column, column, online};
+    }
     // Rows that are read once need no place where they are held (measured on an H200).
     if constexpr (has_row<Source> && !Op::writes_entries)
       return {subgroup, looping_pays() ? online : fused_registers,
@@ -137,19 +142,51 @@ class Rule {
   }
 
   /// The variant of `cluster_column`. If the teams would share sectors and overlapping teams can't
-  /// hold a column, many columns are faster if they are read twice, in whole sectors. Teams with
-  /// short pieces of a column are only fast if these are whole sectors.
+  /// hold a column, long columns are faster in two passes. Teams with short pieces of a column are
+  /// only fast if these are whole sectors.
   int in_clusters() const {
     constexpr auto cluster_column = Algorithm::cluster_column;
     if (m_context.shares_sectors()) {
       const int variant = first_of(cluster_column, Regime::many_rows_off_sectors);
       if (variant != none) return variant;
-      if (is_automatic() && are_many_columns() && off_sectors() != none) return none;
+      constexpr int longest_double = 2047;  // that is faster in parts of sectors than in two passes
+      if (is_automatic() && !has_row<Source> && two_passes_pay() &&
+          (sizeof(X) < 8 || m_context.problem().columns > longest_double))
+        return none;
     }
     constexpr int lanes_of_long_piece = 32;
     const bool any_pieces = !is_automatic() || m_context.columns_are_sectors();
     return first_of(cluster_column, Regime::any_rows, any_pieces ? 1 : lanes_of_long_piece);
   }
+
+  /// Whether long strided rows are faster if one kernel after another reads them. Few neighbours
+  /// leave lanes idle. Computation limits calls with operands, so that they gain only if the teams
+  /// of `column` were too few or would share sectors. (Measured on an H200.)
+  bool two_passes_pay() const {
+    if (is_host_space<Exec> || !Op::writes_entries || !m_context.rows_are_neighbours() ||
+        !fills_panels())
+      return false;
+    const bool are_sectors = m_context.columns_are_sectors();
+    const int longest_held = is_full_precision<V> ? 1024
+                             : has_row<Source>    ? 4096
+                             : are_sectors        ? 2560
+                                                  : 1280;
+    const std::int64_t bytes = m_context.problem().rows * m_context.problem().columns *
+                               static_cast<std::int64_t>(sizeof(X));
+    if (m_context.problem().columns <= longest_held || bytes <= last_cache_bytes(m_context.exec))
+      return false;
+    return !knows_rows<Source> || splitting_columns_pays() ||
+           (is_full_precision<V> && !are_sectors);
+  }
+  /// Whether there are enough neighbours for the lanes of `two_pass_column`.
+  bool fills_panels() const {
+    constexpr int fewest = has_row<Source> && !is_full_precision<V> ? 256
+                           : sizeof(X) == 8                         ? 32
+                                                                    : 64;
+    return m_context.neighbours() >= fewest;
+  }
+  /// Whether `two_pass_column` is faster than `split_column` also if x is in the cache.
+  bool two_passes_replace_split() const { return !has_row<Source> && fills_panels(); }
 
   /// The variant that writes whole sectors, if teams of other variants would share sectors;
   /// otherwise `none`. It isn't faster for short columns of half types, which take many

@@ -66,6 +66,7 @@ struct BackwardShapes : NoShapes {
                                Scalar<32, some, 16>, Scalar<32, 2 * some, 16>>;
   using LongColumn = ShapeList<Scalar<32, some / 2, 16>>;
   using SplitColumn = LongColumn;
+  using TwoPassColumn = ShapeList<Scalar<32, some, 4>>;
   using ClusterColumn = ShapeList<Scalar<32, some, 4>, Scalar<32, some, 8>, Scalar<32, some, 16>,
                                   Scalar<16, some, 16>>;
 };

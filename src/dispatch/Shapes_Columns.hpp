@@ -139,6 +139,15 @@ struct ColumnShapes : ShapeUnits<V> {
                                          ShapeList<Shape<16, 32, 24, 1, AccessMode::scalar, 1, 4>>,
                                          ShapeList<Strided<16, 16, 2>>>;
 
+  /// For long columns that no cluster holds. Small teams wait less for one another, and two rows
+  /// per lane leave it enough entries of each row between two tiles. (Measured on an H200.)
+  template <int items, int rows, int teams>
+  using InPhases = Shape<4, 32, items, rows, AccessMode::phase_vectors, teams>;
+  using TwoPassColumn = std::conditional_t<
+      sizeof(T) == 8, ShapeList<InPhases<16, 1, 4>>,
+      std::conditional_t<is_full_precision<V> || output_is_wider<V>, ShapeList<InPhases<16, 2, 5>>,
+                         ShapeList<InPhases<24, 2, 5>>>>;
+
   /// For columns that don't fit one team, in the order of their lengths. A lane holds 128 bytes of
   /// one row, in 64 registers, so that a multiprocessor holds 128 KiB. Small teams don't wait for
   /// one another as often as large ones. The longer a column is, the fewer rows have room in the

@@ -93,6 +93,9 @@ struct GeneralShapes : NoShapes {
   using ReducedColumn = LongColumn;
   using ManyReducedColumns = ShapeList<Scalar<32, 8, 4>>;
   using SplitColumn = ShapeList<Scalar<32, 8, 16>>;
+  /// Tiles as large as the registers permit: a lane has 128 of them.
+  using TwoPassColumn =
+      ShapeList<Shape<4, 32, computes_in_double ? 16 : 32, 1, AccessMode::scalar, 4>>;
   using ClusterColumn = ShapeList<Scalar<32, 16, 8>, Scalar<32, 16, 16>>;
 };
 

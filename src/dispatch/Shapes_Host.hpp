@@ -36,6 +36,7 @@ struct NoShapes {
   using ManyLongColumns = ShapeList<>;
   using ManyReducedColumns = ShapeList<>;
   using SplitColumn = ShapeList<>;
+  using TwoPassColumn = ShapeList<>;
   using Cluster = ShapeList<>;
 };
 
@@ -77,6 +78,7 @@ struct HostShapes : NoShapes {
                                     Shape<1, 1, 4, 1, AccessMode::scalar, 0, 2>>;
   using ManyReducedColumns = ManyLongColumns;
   using SplitColumn = LongColumn;
+  using TwoPassColumn = ShapeList<Shape<1, 1, 4, 2, AccessMode::phase_vectors>>;
 };
 
 /// The same for GeneralSource.
@@ -93,6 +95,7 @@ struct HostGeneralShapes : NoShapes {
   using LongColumn = Online;
   using ReducedColumn = Online;
   using SplitColumn = Online;
+  using TwoPassColumn = Online;
   using FusedScratch = Online;
   using Split = Online;
 };
@@ -122,6 +125,7 @@ struct HostBackwardShapes : NoShapes {
   using ColumnHeld = ShapeList<Scalar>;
   using LongColumn = Online;
   using SplitColumn = Online;
+  using TwoPassColumn = Online;
 };
 
 /// The same for LossSource.

@@ -25,6 +25,7 @@ constexpr bool outputs_share_kernel(Algorithm algorithm) {
     case Algorithm::fused_scratch:
     case Algorithm::online:
     case Algorithm::split_online:
+    case Algorithm::two_pass_column:
       return true;
     case Algorithm::column:
     case Algorithm::cluster_column:

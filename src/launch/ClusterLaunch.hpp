@@ -30,7 +30,7 @@ struct ClusterLaunch {
       return true;
   }
 
-  static void prepare(const Exec&) {}
+  static void prepare(const ContextOf<Exec, Kernel>&) {}
 
   static void launch(const ContextOf<Exec, Kernel>& context) {
     const ClusterPlan division = plan(context);

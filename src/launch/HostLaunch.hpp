@@ -22,7 +22,7 @@ struct HostLaunch {
   using Context = LaunchContext<Exec, V, ArgumentsOf<Source>>;
 
   static bool fits_device(const Context&) { return true; }
-  static void prepare(const Exec&) {}
+  static void prepare(const Context&) {}
 
   static void launch(const Context& context) {
     const std::string& label = kernel_label<Op>(Algorithm::host, context.problem().function);

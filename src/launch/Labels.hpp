@@ -31,6 +31,25 @@ const std::string& kernel_label(Algorithm algorithm, int function) {
   return labels[function][static_cast<int>(algorithm)];
 }
 
+/// The kernels of the algorithm `two_pass_column`.
+enum class Pass { reduce, merge, write };
+
+/// The label of one of them, such as "KokkosSoftmax::softmax[two_pass_column: reduce]".
+template <class Op>
+const std::string& pass_label(Pass pass, int function) {
+  using OfPasses = std::array<std::string, 3>;
+  static const auto labels = [] {
+    std::array<OfPasses, std::size(function_names<Op>())> names;
+    for (int f = 0; f < static_cast<int>(names.size()); ++f) {
+      const std::string label = kernel_label<Op>(Algorithm::two_pass_column, f);
+      const std::string begin = label.substr(0, label.size() - 1);
+      names[f] = {begin + ": reduce]", begin + ": merge]", begin + ": write]"};
+    }
+    return names;
+  }();
+  return labels[function][static_cast<int>(pass)];
+}
+
 /// Reports a kernel that Kokkos doesn't launch to Kokkos Tools, in the same way as Kokkos reports
 /// its own kernels.
 class LabelledKernel {

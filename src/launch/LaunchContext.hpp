@@ -52,7 +52,7 @@ class LaunchContext {
   bool shares_sectors() const {
     constexpr int fewest = 1024;
     using Panels = SectorPanels<Y>;
-    return !columns_are_sectors() && neighbours() >= fewest && Panels::serves(problem()) &&
+    return !columns_are_sectors() && neighbours() >= fewest && has_runs() &&
            !Panels::is_in_place(problem());
   }
   /// Whether the neighbours fill whole sectors of y in each column.
@@ -60,6 +60,8 @@ class LaunchContext {
     constexpr int sector = SectorPanels<Y>::sector;
     return is_multiple(static_cast<std::uint64_t>(neighbours()), sector) && y_in_chunks(sector);
   }
+  /// Whether the neighbouring rows lie side by side in x and in y, without gaps.
+  bool has_runs() const { return SectorPanels<Y>::serves(problem()); }
   /// The number of rows that lie side by side.
   std::int64_t neighbours() const { return problem().outer[problem().outer_rank - 1].extent; }
 
@@ -76,8 +78,9 @@ class LaunchContext {
         return packed(s.width);
       case AccessMode::vectors_across_rows:
         return rows_in_chunks(s.width);
+      case AccessMode::phase_vectors:
       case AccessMode::whole_sectors:
-        return SectorPanels<Y>::serves(problem());
+        return has_runs();
       case AccessMode::scalar:
         return true;
     }

@@ -33,8 +33,8 @@ struct SplitLaunch {
             context.problem().rows <= p.max_teams / fewest_members(p));
   }
 
-  static void prepare(const Exec& exec) {
-    Workspaces::singleton().template prepare<Kernel::most_rows>(exec);
+  static void prepare(const ContextOf<Exec, Kernel>& context) {
+    Workspaces::singleton().template prepare<Kernel::most_rows>(context.exec);
   }
 
   static void launch(const ContextOf<Exec, Kernel>& context) {

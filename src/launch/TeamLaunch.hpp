@@ -23,7 +23,7 @@ struct TeamLaunch {
            Kernel::scratch_bytes(context.problem().columns) <= limits.scratch<Shape>(context.exec);
   }
 
-  static void prepare(const Exec&) {}
+  static void prepare(const ContextOf<Exec, Kernel>&) {}
 
   /// Launches the kernel once, or several times if there are more teams than a league can have.
   static void launch(const ContextOf<Exec, Kernel>& context) {
@@ -32,10 +32,7 @@ struct TeamLaunch {
   }
 
  private:
-  /// On CUDA, the number of teams of a launch must fit 31 bits; on other backends, the number of
-  /// threads must.
-  static constexpr std::int64_t max_teams =
-      (std::int64_t(1) << 30) / (is_cuda<Exec> ? 1 : Shape::team_size * Shape::lanes);
+  static constexpr std::int64_t max_teams = max_league_size<Exec, Shape>;
 
   static void launch_once(const ContextOf<Exec, Kernel>& context, const Kernel& kernel, int teams) {
     PolicyOf<Exec, Shape, Kernel> policy(context.exec, teams, Shape::team_size, Shape::lanes);

@@ -27,6 +27,13 @@ using PolicyOf = std::conditional_t<
                        Kokkos::Experimental::WorkItemProperty::HintLightWeight_t>,
     Kokkos::TeamPolicy<Exec, LaunchBoundsOf<Shape, Exec>>>;
 
+/// The most teams of a launch. On CUDA, the number of teams must fit 31 bits; on other backends,
+/// the number of threads must.
+template <class Exec, class Shape>
+inline constexpr std::int64_t max_league_size = (std::int64_t(1) << 30) /
+                                                (is_cuda<Exec> ? 1
+                                                               : Shape::team_size * Shape::lanes);
+
 /// What a team can have on a device, whatever its kernel is: the launch bounds of a kernel leave
 /// enough registers for a team of its Shape. (With a query for each kernel, the library would take
 /// a twentieth longer to compile.)

@@ -7,6 +7,39 @@
 
 namespace KokkosSoftmax::Impl {
 
+/// One tile per row of a lane, for entries that are loaded in chunks across the rows.
+template <RowSource Source, class RowTile, int rows>
+class TilesOfRows {
+ public:
+  using X = typename Source::Types::X;
+  using Row = typename RowTile::Row;
+  static constexpr int items = RowTile::items;
+
+  KOKKOS_FORCEINLINE_FUNCTION RowTile& operator[](int k) { return m_tile[k]; }
+  KOKKOS_FORCEINLINE_FUNCTION const RowTile& operator[](int k) const { return m_tile[k]; }
+
+  /// Takes chunks that are entries of all rows, one chunk per item.
+  KOKKOS_FORCEINLINE_FUNCTION void take(const Source& source, const Row& row, std::int64_t first,
+                                        int thread, const RawChunk<X, rows> (&chunk)[items]) {
+    T entry[rows][items];
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) {
+      T of_rows[rows];
+      widen<X, rows>(chunk[i], of_rows);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < rows; ++k) entry[k][i] = of_rows[k];
+    }
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < rows; ++k)
+      m_tile[k].take(source, RowTile::columns(source, row, first, thread), entry[k]);
+  }
+
+ private:
+  using T = typename Source::Types::Compute;
+
+  RowTile m_tile[rows];
+};
+
 /// The entries of some neighbouring rows in some columns, with one tile per row. The columns are
 /// divided among the threads of the team. With AccessMode::vectors_across_rows one load takes an
 /// entry of each row; otherwise the rows are loaded one by one.
@@ -35,17 +68,7 @@ class ColumnTiles {
       const Source source(arguments);
       RawChunk<X, rows> chunk[items];
       Chunks::load(source, row[0], first, thread, chunk);
-      T entry[rows][items];
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int i = 0; i < items; ++i) {
-        T of_rows[rows];
-        widen<X, rows>(chunk[i], of_rows);
-        KOKKOSSOFTMAX_IMPL_UNROLL
-        for (int k = 0; k < rows; ++k) entry[k][i] = of_rows[k];
-      }
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < rows; ++k)
-        m_tile[k].take(source, RowTile::columns(source, row[0], first, thread), entry[k]);
+      m_tile.take(source, row[0], first, thread, chunk);
     } else {
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < rows; ++k) m_tile[k].load(arguments, row[k], first, thread);
@@ -102,7 +125,7 @@ class ColumnTiles {
     }
   }
 
-  RowTile m_tile[rows];
+  TilesOfRows<Source, RowTile, rows> m_tile;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -112,8 +112,8 @@ struct ChunkedRow {
   /// The number of entries of this row, from the first one on, whose columns are below `visible`.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t entries_below(std::int64_t visible) const requires
       knows_rows<Source> {
-    if (numbers.step == 1) return visible;
     const std::int64_t left = visible - numbers.first;
+    if (numbers.step == 1) return left > 0 ? left : 0;
     return left > 0 ? (left + numbers.step - 1) / numbers.step : 0;
   }
 

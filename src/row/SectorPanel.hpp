@@ -93,6 +93,7 @@ class SectorPanel {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row() const { return m_first_row; }
   KOKKOS_FORCEINLINE_FUNCTION int rows() const { return m_rows; }
 
+  KOKKOS_FORCEINLINE_FUNCTION bool is_row(int index) const { return index < m_rows; }
   /// Whether the team writes what is written once per row, for the team's row number `index`.
   KOKKOS_FORCEINLINE_FUNCTION bool has_row(int index) const {
     return index < (m_is_last ? m_rows : m_distance);

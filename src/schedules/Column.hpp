@@ -6,14 +6,14 @@
 /// The schedule `column`: strided rows whose neighbours lie side by side in memory, worked on by
 /// the lanes of one team.
 
-#include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/CrossEntropy.hpp>
 #include <op/FinishRow.hpp>
 #include <op/ReduceTile.hpp>
-#include <op/RowOutputs.hpp>
 #include <op/SecondRead.hpp>
+#include <row/AlignedTiles.hpp>
 #include <row/ColumnTiles.hpp>
 #include <row/SectorTiles.hpp>
+#include <schedules/ColumnReads.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -23,13 +23,22 @@ struct RowsInOrder {
   KOKKOS_FORCEINLINE_FUNCTION RowsInOrder(const RowsInOrder&, int /*team*/, int /*rows*/) {}
 };
 
+/// How the rows of a call are divided among teams, and the rows of one team.
+template <class V, class Shape>
+using PanelsOf = std::conditional_t<Shape::access == AccessMode::whole_sectors,
+                                    SectorPanels<typename V::Y>, RowsInOrder>;
+template <class V, class Shape>
+using PanelOf = std::conditional_t<Shape::access == AccessMode::whole_sectors,
+                                   SectorPanel<typename V::Y>, RowsInOrder>;
+
 /// The panel of neighbouring rows that one team works on. Each lane of a vector has its own rows,
 /// so that a load is coalesced over the rows. The rows of a lane are either neighbours, which one
 /// load moves together, or they are `Shape::lanes` rows apart. A team can have several groups of
-/// threads (`Shape::panels`), each with rows of its own. In AccessMode::whole_sectors, the rows of
-/// teams overlap, see SectorPanel. `Member_` is a team of Kokkos or of a cluster.
+/// threads (`Shape::panels`), each with rows of its own. `Member_` is a team of Kokkos or of a
+/// cluster. `Panel_` has the rows of the team: a RowsInOrder, a SectorPanel or a PassPart.
 template <class Exec, RowState State_, class Source_, class Shape,
-          class Member_ = typename Kokkos::TeamPolicy<Exec>::member_type>
+          class Member_ = typename Kokkos::TeamPolicy<Exec>::member_type,
+          class Panel_ = PanelOf<typename Source_::Types, Shape>>
 class ColumnTeam {
  public:
   using Source = Source_;
@@ -37,22 +46,25 @@ class ColumnTeam {
   using V = typename Source::Types;
   using T = typename V::Compute;
   using Member = Member_;
+  using Panel = Panel_;
   static constexpr bool in_sectors = Shape::access == AccessMode::whole_sectors;
-  using Tiles =
-      std::conditional_t<in_sectors, SectorTiles<Source, Shape>, ColumnTiles<Source, Shape>>;
+  static constexpr bool has_panel = !std::is_same_v<Panel, RowsInOrder>;
+  static constexpr bool in_phases = Shape::access == AccessMode::phase_vectors;
+  using Tiles = typename std::conditional_t<
+      in_sectors, std::type_identity<SectorTiles<Source, Shape>>,
+      std::conditional_t<in_phases, std::type_identity<AlignedTiles<Source, Shape, Panel>>,
+                         std::type_identity<ColumnTiles<Source, Shape>>>>::type;
   using Row = typename Tiles::Row;
   using State = State_;
   static constexpr int rows_per_lane = Tiles::rows;
   static constexpr int rows_of_group = Shape::lanes * rows_per_lane;
   static constexpr int rows = Shape::panels * rows_of_group;
 
-  using Panels = std::conditional_t<in_sectors, SectorPanels<typename V::Y>, RowsInOrder>;
-
   KOKKOS_FORCEINLINE_FUNCTION ColumnTeam(const Member& member, const Arguments& arguments,
-                                         const Panels& panels)
+                                         const Panel& panel)
       : m_member(member),
         m_arguments(arguments),
-        m_panel(panels, member.league_rank(), rows),
+        m_panel(panel),
         m_lane(lane_number<Shape::lanes>(member)),
         m_row(first_row() + index(0)) {}
 
@@ -65,15 +77,20 @@ class ColumnTeam {
   }
   /// Whether row k of this lane exists. The last panel can extend beyond the last row.
   KOKKOS_FORCEINLINE_FUNCTION bool is_row(int k) const {
-    if constexpr (in_sectors)
-      return index(k) < m_panel.rows();
+    if constexpr (has_panel)
+      return m_panel.is_row(index(k));
     else
       return row_number(k) < m_arguments.problem.rows;
   }
 
+  /// Whether one of the lane's rows exists.
+  KOKKOS_FORCEINLINE_FUNCTION bool has_rows() const {
+    return m_panel.has_some_of(index(0), rows_per_lane);
+  }
+
   /// Tiles for the first columns of the lane's rows.
   KOKKOS_FORCEINLINE_FUNCTION Tiles tiles() const {
-    if constexpr (in_sectors)
+    if constexpr (in_sectors || in_phases)
       return Tiles(m_panel, index(0));
     else
       return Tiles();
@@ -99,7 +116,10 @@ class ColumnTeam {
     Row row[Tiles::slots];
   };
   KOKKOS_FORCEINLINE_FUNCTION Rows lane_rows() const {
-    return lane_rows(std::make_integer_sequence<int, Tiles::slots>{});
+    if constexpr (in_phases)
+      return rows_from_first_that_exists();
+    else
+      return lane_rows(std::make_integer_sequence<int, Tiles::slots>{});
   }
 
   /// The threads' states of the rows of this lane, merged.
@@ -209,11 +229,10 @@ class ColumnTeam {
   using Scratch = Kokkos::View<T*, typename Exec::scratch_memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-  using Panel = std::conditional_t<in_sectors, SectorPanel<typename V::Y>, RowsInOrder>;
   static constexpr int distance_of_rows = Tiles::in_chunks ? 1 : Shape::lanes;
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_row() const {
-    if constexpr (in_sectors)
+    if constexpr (has_panel)
       return m_panel.first_row();
     else
       return m_arguments.first_row + static_cast<std::int64_t>(m_member.league_rank()) * rows;
@@ -227,10 +246,20 @@ class ColumnTeam {
   }
   /// Whether this team writes what is written once per row.
   KOKKOS_FORCEINLINE_FUNCTION bool writes_row(int k) const {
-    if constexpr (in_sectors)
+    if constexpr (has_panel)
       return is_row(k) && m_panel.has_row(index(k));
     else
       return is_row(k);
+  }
+
+  /// Made from the first row of the lane that exists, and moved back to the lane's first one.
+  KOKKOS_FORCEINLINE_FUNCTION Rows rows_from_first_that_exists() const {
+    const int before = m_panel.begin() - index(0);
+    const int k = before > 0 && before < rows_per_lane ? before : 0;
+    Rows rows = {{Row(m_arguments, is_row(k) ? row_number(k) : spare_row())}};
+    rows.row[0].x -= k;
+    rows.row[0].y -= k;
+    return rows;
   }
 
   template <int... k>
@@ -260,7 +289,7 @@ class ColumnTeam {
 /// The members of a kernel: the arguments, and how the rows are divided among teams. There is a
 /// specialization without the second one, because kernels with an empty member that has
 /// [[no_unique_address]] access invalid addresses (nvcc 13.0).
-template <class Team, class Panels = typename Team::Panels>
+template <class Team, class Shape, class Panels = PanelsOf<typename Team::V, Shape>>
 struct ColumnMembers {
   static constexpr int rows_per_team = Team::rows;
 
@@ -268,21 +297,25 @@ struct ColumnMembers {
 
   explicit ColumnMembers(const typename Team::Arguments& arguments_)
       : arguments(arguments_), m_panels(arguments.problem, rows_per_team) {}
-  KOKKOS_FORCEINLINE_FUNCTION const Panels& panels() const { return m_panels; }
+  /// The rows of a team.
+  KOKKOS_FORCEINLINE_FUNCTION typename Team::Panel panel(
+      const typename Team::Member& member) const {
+    return typename Team::Panel(m_panels, member.league_rank(), rows_per_team);
+  }
   /// The number of teams of a call.
   std::int64_t teams() const { return m_panels.teams(); }
 
  private:
   Panels m_panels;
 };
-template <class Team>
-struct ColumnMembers<Team, RowsInOrder> {
+template <class Team, class Shape>
+struct ColumnMembers<Team, Shape, RowsInOrder> {
   static constexpr int rows_per_team = Team::rows;
 
   typename Team::Arguments arguments;
 
   explicit ColumnMembers(const typename Team::Arguments& arguments_) : arguments(arguments_) {}
-  KOKKOS_FORCEINLINE_FUNCTION RowsInOrder panels() const { return {}; }
+  KOKKOS_FORCEINLINE_FUNCTION RowsInOrder panel(const typename Team::Member&) const { return {}; }
 };
 
 /// Stores the output of a lane's entries that are in registers, as store_output() does for one row.
@@ -317,10 +350,10 @@ KOKKOS_FORCEINLINE_FUNCTION void write_held_columns(
 
 /// Rows that fit the registers of a team's threads: one read, one write.
 template <class Exec, class Op, class Source, class Shape>
-struct ColumnHeldKernel : ColumnMembers<ColumnTeam<Exec, HeldState<Op>, Source, Shape>> {
+struct ColumnHeldKernel : ColumnMembers<ColumnTeam<Exec, HeldState<Op>, Source, Shape>, Shape> {
   using V = typename Source::Types;
   using Team = ColumnTeam<Exec, HeldState<Op>, Source, Shape>;
-  using Members = ColumnMembers<Team>;
+  using Members = ColumnMembers<Team, Shape>;
   using Tiles = typename Team::Tiles;
   using State = typename Team::State;
   static_assert(Op::writes_entries, "columns that are read once needn't be held");
@@ -330,7 +363,7 @@ struct ColumnHeldKernel : ColumnMembers<ColumnTeam<Exec, HeldState<Op>, Source, 
   using Members::Members;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
-    const Team team(member, arguments, Members::panels());
+    const Team team(member, arguments, Members::panel(member));
     const auto rows = team.lane_rows();
     auto tiles = team.tiles();
     tiles.load(arguments, rows.row, 0, team.thread());
@@ -349,10 +382,10 @@ struct ColumnHeldKernel : ColumnMembers<ColumnTeam<Exec, HeldState<Op>, Source, 
 /// Rows of any length, which are read twice. The second read goes backwards, because the end of the
 /// rows is still in the cache.
 template <class Exec, class Op, class Source, class Shape>
-struct ColumnKernel : ColumnMembers<ColumnTeam<Exec, typename Op::State, Source, Shape>> {
+struct ColumnKernel : ColumnMembers<ColumnTeam<Exec, typename Op::State, Source, Shape>, Shape> {
   using V = typename Source::Types;
   using Team = ColumnTeam<Exec, typename Op::State, Source, Shape>;
-  using Members = ColumnMembers<Team>;
+  using Members = ColumnMembers<Team, Shape>;
   using Tiles = typename Team::Tiles;
   using State = typename Team::State;
   static_assert(Op::writes_entries || !Team::in_sectors, "nothing is written in sectors");
@@ -361,7 +394,7 @@ struct ColumnKernel : ColumnMembers<ColumnTeam<Exec, typename Op::State, Source,
   using Members::Members;
 
   KOKKOS_INLINE_FUNCTION void operator()(const typename Team::Member& member) const {
-    const Team team(member, arguments, Members::panels());
+    const Team team(member, arguments, Members::panel(member));
     const auto rows = team.lane_rows();
     const std::int64_t columns = team.is_row(0) ? arguments.problem.columns : 0;
     State mine[Tiles::rows];
@@ -376,7 +409,7 @@ struct ColumnKernel : ColumnMembers<ColumnTeam<Exec, typename Op::State, Source,
       write_values(team, rows, merged.all);
     else
       with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
-        write_entries<EntryOutput<Op, Output>>(team, rows, columns, merged.all);
+        write_columns<Op, EntryOutput<Op, Output>>(arguments, team, rows, columns, merged.all);
       });
     if constexpr (Op::writes_entries) team.template finish_beside_lane<Op>(merged);
   }
@@ -392,18 +425,10 @@ struct ColumnKernel : ColumnMembers<ColumnTeam<Exec, typename Op::State, Source,
   KOKKOS_FORCEINLINE_FUNCTION void reduce(const Team& team, const typename Team::Rows& rows,
                                           std::int64_t columns, State (&state)[Tiles::rows],
                                           RowTotal<Op> (&total)[Tiles::rows]) const {
-    OnlineSum<Exp, State> sum[Tiles::rows];
-    for (std::int64_t first = 0; first < columns; first += Tiles::chunks) {
-      auto tiles = team.tiles();
-      tiles.load(arguments, rows.row, first, team.thread());
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < Tiles::rows; ++k) {
-        sum[k].add(tiles[k]);
-        add_total(total[k], tiles[k], rows.row, first, team.thread(), k);
-      }
-    }
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < Tiles::rows; ++k) state[k] = sum[k].state();
+    reduce_columns<Exp>(arguments, team, rows, columns, state,
+                        [&](int k, const auto& tile, std::int64_t first) {
+                          add_total(total[k], tile, rows.row, first, team.thread(), k);
+                        });
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k) settle(team, k, state[k]);
   }
@@ -428,7 +453,7 @@ struct ColumnKernel : ColumnMembers<ColumnTeam<Exec, typename Op::State, Source,
   KOKKOS_FORCEINLINE_FUNCTION void finish_losses(const typename Team::Member& member,
                                                  const RowTotal<Op> (&total)[Tiles::rows],
                                                  const State (&all)[Tiles::rows]) const {
-    const TeamOfTotals team(member, arguments, Members::panels());
+    const TeamOfTotals team(member, arguments, Members::panel(member));
     PlainSum<typename V::Compute> mine[Tiles::rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < Tiles::rows; ++k) mine[k] = total[k].state();
@@ -448,22 +473,6 @@ struct ColumnKernel : ColumnMembers<ColumnTeam<Exec, typename Op::State, Source,
     for (int k = 0; k < Tiles::rows; ++k) {
       typename V::Y* y = Tiles::slots == 1 ? rows.row[0].y + k * stride : rows.row[k].y;
       if (team.is_row(k)) finish_row<Op>(arguments, all[k], y);
-    }
-  }
-
-  template <class Output>
-  KOKKOS_FORCEINLINE_FUNCTION void write_entries(const Team& team, const typename Team::Rows& rows,
-                                                 std::int64_t columns,
-                                                 const State (&all)[Tiles::rows]) const {
-    const auto output_of = row_outputs<Output, Tiles::rows>(
-        [&](int k) { return Output(all[k], arguments.empty_rows); });
-    const std::int64_t tiles_of_column = (columns + Tiles::chunks - 1) / Tiles::chunks;
-    for (std::int64_t first = (tiles_of_column - 1) * Tiles::chunks; first >= 0;
-         first -= Tiles::chunks) {
-      auto tiles = team.tiles();
-      tiles.load(arguments, rows.row, first, team.thread());
-      tiles.store(rows.row, first, team.thread(), output_of, [&](int k) { return team.is_row(k); });
-      team.template finish_masked_rows<Op>(rows, first, all);
     }
   }
 };

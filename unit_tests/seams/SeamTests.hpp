@@ -175,7 +175,7 @@ class Seams : public ::testing::Test {
                    L::fits_device(context);
           },
           [](const auto& context) {
-            L::prepare(context.exec);
+            L::prepare(context);
             L::launch(context);
           });
     };
@@ -211,6 +211,8 @@ SEAMS_TEST(ManyColumnsHeld, FirstOp, column, TeamLaunch, ColumnHeldKernel, ManyC
 SEAMS_TEST(Column, AllOps, column, TeamLaunch, ColumnKernel, LongColumn, 70, 1001, 0)
 SEAMS_TEST(SplitColumn, AllOps, split_column, SplitLaunch, SplitColumnKernel, SplitColumn, 7, 3001,
            0)
+SEAMS_TEST(TwoPassColumn, FirstOp, two_pass_column, TwoPassLaunch, TwoPassColumnKernels,
+           TwoPassColumn, 77, 3001, 0)
 
 TYPED_TEST_P(Seams, Cluster) {
   using F = TestFixture;
@@ -236,7 +238,7 @@ TYPED_TEST_P(Seams, Host) {
 
 REGISTER_TYPED_TEST_SUITE_P(Seams, Packed, Subgroup, FusedRegisters, FusedScratch, Online,
                             SplitOnce, Split, SplitOnline, ColumnHeld, ManyColumnsHeld, Column,
-                            SplitColumn, Cluster, ClusterColumn, Host);
+                            SplitColumn, TwoPassColumn, Cluster, ClusterColumn, Host);
 
 }  // namespace
 }  // namespace KokkosSoftmax::Test

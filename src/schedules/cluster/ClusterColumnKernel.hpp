@@ -21,11 +21,11 @@ struct ClusterColumnKernel;
 #if defined(KOKKOS_ENABLE_CUDA)
 template <class Exec, class Op, class Source, class Shape>
 struct ClusterColumnKernel
-    : ColumnMembers<ColumnTeam<Exec, HeldState<Op>, Source, Shape, ClusterMember>> {
+    : ColumnMembers<ColumnTeam<Exec, HeldState<Op>, Source, Shape, ClusterMember>, Shape> {
   using V = typename Source::Types;
   using T = typename V::Compute;
   using Team = ColumnTeam<Exec, HeldState<Op>, Source, Shape, ClusterMember>;
-  using Members = ColumnMembers<Team>;
+  using Members = ColumnMembers<Team, Shape>;
   using Tiles = typename Team::Tiles;
   using State = typename Team::State;
   using Traits = StateTraits<State>;
@@ -47,7 +47,7 @@ struct ClusterColumnKernel
       : Members(arguments_), columns_per_team(columns_per_team_) {}
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const ClusterMember& member) const {
-    const Team team(member, arguments, Members::panels());
+    const Team team(member, arguments, Members::panel(member));
     const bool is_first_lane = member.team_rank() == 0 && lane_number<Shape::lanes>(member) == 0;
     Exchange& exchange = Exchange::in(member.team_scratch(0));
     if (is_first_lane) exchange.init();
