@@ -250,6 +250,57 @@ TYPED_TEST(Weights, NearZero) {
   }
 }
 
+// The second read of rows near 0 leaves out masked entries and those beyond the length of a row.
+TYPED_TEST(Weights, NearZeroBesideMaskedEntries) {
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  if (!std::is_same_v<X, T>) return;  // as above
+  constexpr T hidden[] = {std::numeric_limits<T>::infinity(), T(3),
+                          std::numeric_limits<T>::quiet_NaN()};
+  constexpr std::size_t beyond = 5;  // columns
+  for (const std::size_t columns : {2, 33, 500, 4100, 70001}) {
+    const auto [x, weights] = weighted_rows_near_zero<T>(columns);
+    const auto expected = reference_weighted(x, weights.values);
+    // every second column is masked
+    Rows<T> all_x{.count = x.count, .columns = 2 * columns + beyond, .values = {}};
+    Rows<T> all_weights = all_x;
+    for (std::size_t row = 0; row < x.count; ++row)
+      for (std::size_t c = 0; c < all_x.columns; ++c) {
+        const bool counts = c % 2 == 0 && c < 2 * columns;
+        const std::size_t i = row * columns + c / 2;
+        all_x.values.push_back(counts ? x.values[i] : hidden[c % 3]);
+        all_weights.values.push_back(counts ? weights.values[i] : T(1));
+      }
+    std::vector<unsigned char> mask(all_x.columns, 0);
+    for (std::size_t c = 0; c < all_x.columns; c += 2) mask[c] = 1;
+    const auto check = [&]<class L>(L) {
+      const Extents extents{x.count, all_x.columns};
+      Field<X, Exec> x_field(place<L>(extents, 0)), w_field(place<L>(extents, 0));
+      Field<Y, Exec> lse(place<L>(Extents{x.count}, 0));
+      x_field.assign(all_x.values);
+      w_field.assign(all_weights.values);
+      const Kokkos::View<Y*, Exec> sign("sign", x.count);
+      const Operands operands{.mask = on_device<Exec>(mask),
+                              .lengths = on_device<Exec>(std::vector<std::int64_t>(
+                                  x.count, static_cast<std::int64_t>(2 * columns))),
+                              .weights = w_field.template view<L, 2, const X>(),
+                              .sign = sign};
+      for (const Algorithm algorithm : all_algorithms)
+        is_served(algorithm, [&] {
+          logsumexp(Exec{}, x_field.template view<L, 2, const X>(), lse.template view<L, 1>(),
+                    Options{.algorithm = algorithm}, operands);
+          Exec{}.fence();
+          EXPECT_TRUE(are_near<Y>(lse.template read<T>(), expected.lse))
+              << columns << " columns, " << to_string(algorithm);
+        });
+    };
+    check(Right{});
+    check(Left{});
+  }
+}
+
 // A row of many parts. A float that rounded the log-sum-exp at each merge would lose each part.
 TYPED_TEST(Weights, NearZeroInManyParts) {
   using X = typename TypeParam::x_value;
