@@ -44,6 +44,13 @@ class SlowRamps : public Ramps<C> {
     else
       SlowRamps::expect_right(rows, is_left_out);
   }
+
+  /// Algorithms that hold rows. Hosts run the algorithms for GPUs with small tiles, so that a
+  /// shorter ramp has as many of them.
+  static bool is_for_shorter_rows(Algorithm algorithm) {
+    return holds_rows(algorithm) ||
+           (is_host_space<typename C::exec> && algorithm != Algorithm::host);
+  }
 };
 TYPED_TEST_SUITE(SlowRamps, AllValueConfigs, ConfigName);
 
@@ -53,7 +60,7 @@ TYPED_TEST(SlowRamps, AllAlgorithms) {
 
 TYPED_TEST(SlowRamps, TenMillionColumns) {
   TestFixture::expect_slow_rows_right(two_ramp_rows<typename TypeParam::x_value>(10000000),
-                                      holds_rows);
+                                      TestFixture::is_for_shorter_rows);
 }
 
 }  // namespace
