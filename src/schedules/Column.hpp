@@ -18,10 +18,7 @@
 namespace KokkosSoftmax::Impl {
 
 /// In place of SectorPanels and SectorPanel: the rows of teams follow one another.
-struct RowsInOrder {
-  KOKKOS_DEFAULTED_FUNCTION RowsInOrder() = default;
-  KOKKOS_FORCEINLINE_FUNCTION RowsInOrder(const RowsInOrder&, int /*team*/, int /*rows*/) {}
-};
+struct RowsInOrder {};
 
 /// How the rows of a call are divided among teams, and the rows of one team.
 template <class V, class Shape>

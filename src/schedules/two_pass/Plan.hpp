@@ -116,7 +116,6 @@ class PassPlan {
   }
 
   std::int64_t teams() const { return m_runs * m_panels * parts(); }
-  std::int64_t runs() const { return m_runs; }
   std::int64_t parts() const { return m_parts_of_phase << m_phase_bits; }
 
   /// The part of a team, if `first` is the address of the first entry of a row in the array that
