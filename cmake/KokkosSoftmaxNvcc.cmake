@@ -5,12 +5,16 @@
 # compilers. Call it after kokkossoftmax_compile_with_kokkos(<target>), in the target's directory.
 include_guard(DIRECTORY)
 
+# The machine code of the kernels is compressed to a sixth. CUDA decompresses it when it loads a unit.
+set(KokkosSoftmax_CUDA_COMPRESS_MODE size CACHE STRING "How nvcc compresses kernels, from CUDA 13 on (--compress-mode)")
+set_property(CACHE KokkosSoftmax_CUDA_COMPRESS_MODE PROPERTY STRINGS size balance speed none)
+mark_as_advanced(KokkosSoftmax_CUDA_COMPRESS_MODE)
+
 function(kokkossoftmax_set_nvcc_options target)
   # With -O3, more than half of the time of such a unit is spent on the host code of the launches, which Kokkos
   # instantiates once per kernel. With nvcc, -O is the option of the host compiler alone; device code is always optimized.
   set(host -O1 -finline-small-functions)
-  # The machine code of the kernels is compressed to a sixth. CUDA decompresses it when it loads a unit.
-  set(compress --compress-mode=size)
+  set(compress --compress-mode=${KokkosSoftmax_CUDA_COMPRESS_MODE})
   if(CUDAToolkit_VERSION VERSION_LESS 13)
     set(compress -Xfatbin=-compress-all)
   endif()

@@ -148,7 +148,7 @@ auto with_half_types(TypeList<Exec...>) {
       TypeList<Config<Exec, Kokkos::Experimental::half_t>,
                Config<Exec, Kokkos::Experimental::bhalf_t, Right, float>>...>::type{};
 }
-using InKernelConfigs = decltype(with_half_types(EnabledSpaces{}))::types;
+using InKernelConfigs = decltype(with_half_types(TestedSpaces{}))::types;
 #else
 using InKernelConfigs = ValueConfigs;
 #endif

@@ -89,7 +89,7 @@ auto with_half_type(TypeList<Exec...>) {
   return typename Concatenated<OverSpaces<TestedSpaces>::values,
                                TypeList<Config<Exec, Kokkos::Experimental::half_t>>...>::type{};
 }
-using BackwardConfigs = decltype(with_half_type(EnabledSpaces{}))::types;
+using BackwardConfigs = decltype(with_half_type(TestedSpaces{}))::types;
 #else
 using BackwardConfigs = ValueConfigs;
 #endif

@@ -33,6 +33,18 @@ void call(Function function, const Exec& exec, const X& x, const Y& y, const Opt
     throw std::logic_error("no such function");
 }
 
+/// Throws what the call would throw.
+template <class Exec, class X, class Y>
+void make_plan(Function function, const Exec& exec, const X& x, const Y& y,
+               const Options& options) {
+  if constexpr (Y::rank() + 1 == X::rank())
+    plan_logsumexp(exec, x, y, options);
+  else if (function == Function::softmax)
+    plan_softmax(exec, x, y, options);
+  else
+    plan_log_softmax(exec, x, y, options);
+}
+
 /// The function to call, and the extents of its tensors.
 struct Case {
   Function function = Function::softmax;
@@ -91,19 +103,25 @@ template <class T, class Y, class Exec>
 }
 
 /// Calls the function on tensors of layouts LX and LY whose rows along the axis are `rows`, and
-/// checks the result.
+/// checks the result. A call that an algorithm refuses throws before the tensors get their values.
 template <class V, class LX, class LY, int rank, class T, class Exec>
 ::testing::AssertionResult check_as(const Exec& exec, const Case& c, const Rows<T>& rows,
                                     const Expected& expected) {
   using X = typename V::X;
-  Field<X, Exec> x(place<LX>(c.extents, c.x_offset));
-  Field<typename V::Y, Exec> y(place<LY>(c.y_extents(), c.y_offset));
-  x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
+  Field<X, Exec> x(place<LX>(c.extents, c.x_offset), FirstContents::undefined);
+  Field<typename V::Y, Exec> y(place<LY>(c.y_extents(), c.y_offset), FirstContents::undefined);
   const auto x_view = x.template view<LX, rank, const X>();
+  const auto with_y = [&](const auto& y_view) {
+    if (c.options.algorithm != Algorithm::automatic)
+      make_plan(c.function, exec, x_view, y_view, c.options);
+    x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
+    y.assign_poison();
+    call(c.function, exec, x_view, y_view, c.options);
+  };
   if (c.function == Function::logsumexp)
-    call(c.function, exec, x_view, y.template view<LY, rank - 1>(), c.options);
+    with_y(y.template view<LY, rank - 1>());
   else
-    call(c.function, exec, x_view, y.template view<LY, rank>(), c.options);
+    with_y(y.template view<LY, rank>());
   exec.fence();
   auto result = both(check_output(c, rows, expected, y), x.is_unchanged(), "x was written");
   if constexpr (std::is_same_v<X, T>)

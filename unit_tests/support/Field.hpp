@@ -64,6 +64,9 @@ Layout make_layout(const Placement& placement) {
 template <class T>
 inline const T poison = static_cast<T>(-12345.678);
 
+/// What a Field holds before its first assignment.
+enum class FirstContents { poison, undefined };
+
 /// A tensor with a guard zone before it and after it, and with the gaps that its strides leave. In
 /// an input, guard zones and gaps hold NaN: a kernel that reads them gives NaN. In an output,
 /// everything holds poison: an element that is not written is wrong, and a write to any other place
@@ -73,13 +76,15 @@ class Field {
  public:
   using Device = Kokkos::Device<Exec, typename Exec::memory_space>;
 
-  explicit Field(Placement placement)
+  explicit Field(Placement placement, FirstContents contents = FirstContents::poison)
       : m_placement(std::move(placement)),
-        m_addresses(m_placement.is_right() ? std::vector<std::size_t>{} : m_placement.addresses()),
-        m_image(2 * guard + m_placement.offset + m_placement.span()),
-        m_memory(m_image.size() * sizeof(T)) {
-    access(std::vector<T>{}, poison<T>);
+        m_size(2 * guard + m_placement.offset + m_placement.span()),
+        m_memory(m_size * sizeof(T)) {
+    if (contents == FirstContents::poison) assign_poison();
   }
+
+  /// Sets everything to poison.
+  void assign_poison() { access(std::vector<T>{}, poison<T>); }
 
   /// Sets the elements to `values`, given with the last axis fastest.
   template <class Value>
@@ -90,26 +95,27 @@ class Field {
   /// Returns the elements in the same order. The caller must have fenced.
   template <class Value = T>
   std::vector<Value> read() const {
-    const std::vector<T> image = read_image();
     std::vector<Value> values(product(m_placement.extents));
-    const T* const first = image.data() + begin();
-    for_each(values.size(), [&](std::size_t i, std::size_t address) {
-      values[i] = static_cast<Value>(first[address]);
+    with_image([&](const T* image) {
+      for_each(values.size(), [&](std::size_t i, std::size_t address) {
+        values[i] = static_cast<Value>(image[begin() + address]);
+      });
     });
     return values;
   }
 
   /// Whether all bits are as assigned, so that nothing was written.
-  bool is_unchanged() const { return same_bits(read_image(), m_image); }
+  bool is_unchanged() const { return is_image(m_image); }
 
   /// Whether all bits beside the elements are as assigned.
   bool gaps_are_unchanged() const {
-    std::vector<T> image = read_image();
-    T* const first = image.data() + begin();
-    const T* const assigned = m_image.data() + begin();
-    for_each(product(m_placement.extents),
-             [&](std::size_t, std::size_t address) { first[address] = assigned[address]; });
-    return same_bits(image, m_image);
+    std::vector<T> expected = m_image;
+    with_image([&](const T* image) {
+      for_each(product(m_placement.extents), [&](std::size_t, std::size_t address) {
+        expected[begin() + address] = image[begin() + address];
+      });
+    });
+    return is_image(expected);
   }
 
   template <class Layout, int rank, class Value = T>
@@ -142,7 +148,8 @@ class Field {
 
   template <class Value>
   void access(const std::vector<Value>& values, T elsewhere) {
-    m_image.assign(m_image.size(), elsewhere);
+    if (m_addresses.empty() && !m_placement.is_right()) m_addresses = m_placement.addresses();
+    m_image.assign(m_size, elsewhere);
     T* const first = m_image.data() + begin();
     for_each(values.size(), [&](std::size_t i, std::size_t address) {
       first[address] = static_cast<T>(values[i]);
@@ -150,13 +157,26 @@ class Field {
     m_memory.assign(m_image.data());
   }
 
-  std::vector<T> read_image() const {
-    std::vector<T> image(m_image.size());
+  /// Calls body(pointer to the contents of the memory). Memory of the host isn't copied.
+  template <class Body>
+  void with_image(const Body& body) const {
+    if (const void* image = m_memory.on_host()) return body(static_cast<const T*>(image));
+    std::vector<T> image(m_size);
     m_memory.read(image.data());
-    return image;
+    body(image.data());
+  }
+
+  /// Whether the memory has the bits of `expected`.
+  bool is_image(const std::vector<T>& expected) const {
+    bool is_same = false;
+    with_image([&](const T* image) {
+      is_same = std::memcmp(image, expected.data(), m_size * sizeof(T)) == 0;
+    });
+    return is_same;
   }
 
   Placement m_placement;
+  std::size_t m_size;                    // elements of the memory
   std::vector<std::size_t> m_addresses;  // empty if element i is at i
   std::vector<T> m_image;                // the contents of the memory after the last assignment
   Memory<Device> m_memory;

@@ -43,6 +43,11 @@ void Memory<Device>::read(void* bytes) const {
   }
 }
 
+template <class Device>
+const void* Memory<Device>::on_host() const {
+  return is_on_host<Device> ? m_bytes.data() : nullptr;
+}
+
 #ifdef KOKKOS_ENABLE_SERIAL
 template class Memory<Kokkos::Device<Kokkos::Serial, Kokkos::HostSpace>>;
 #endif

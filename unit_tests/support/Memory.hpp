@@ -18,6 +18,8 @@ class Memory {
   unsigned char* data() const { return m_bytes.data(); }
   void assign(const void* bytes) const;  // copies as many bytes as the memory has
   void read(void* bytes) const;
+  /// The bytes if they are in the memory of the host, otherwise null.
+  const void* on_host() const;
 
  private:
   Kokkos::View<unsigned char*, Device> m_bytes;
