@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Strided rows that are read twice, by one kernel after another: numbers of parts and phases, rows
-// at any address, and when the rule takes them. Test_Columns has batches of rows, special values
-// and the numbers beside y.
+// Strided rows that one kernel after another reads: numbers of parts and phases, rows at any
+// address, and when the rule takes them. Test_Columns has batches of rows, special values and the
+// numbers beside y, and Test_NearZero sums near 0.
 
 #include <backend/Hardware.hpp>
 #include <support/Algorithms.hpp>
 #include <support/Instances.hpp>
 #include <support/StridedPlan.hpp>
+#include <tuple>
 
 namespace KokkosSoftmax::Test {
 namespace {
 
-constexpr Function functions[] = {Function::softmax, Function::log_softmax};
 constexpr auto two_passes = Algorithm::two_pass_column;
 
 template <class C>
@@ -28,7 +28,7 @@ class TwoPassColumn : public ::testing::Test {
   static void expect_right(std::size_t rows, std::size_t columns, std::size_t x_offset = 0,
                            std::size_t y_offset = 0) {
     const auto& sample = normal_sample<X>(rows, columns);
-    for (const Function function : functions)
+    for (const Function function : all_functions)
       EXPECT_TRUE(check_matrix<C>({.function = function,
                                    .options = {.axis = 0, .algorithm = two_passes},
                                    .x_offset = x_offset,
@@ -68,7 +68,7 @@ TYPED_TEST(TwoPassColumn, HostileRows) {
     auto rows = hostile_rows<typename TypeParam::x_value>(columns);
     for (const double scale : {1.0, -0.7}) {
       const Expected expected = reference(rows, scale);
-      for (const Function function : functions) {
+      for (const Function function : all_functions) {
         const Case c{.function = function,
                      .options = {.axis = 0, .scale = scale, .algorithm = two_passes}};
         EXPECT_TRUE(check_matrix<TypeParam>(c, rows, expected, typename TypeParam::exec{}));
@@ -91,13 +91,14 @@ TYPED_TEST(TwoPassColumn, EqualEntries) {
     rows.values.insert(rows.values.end(), rows.columns,
                        static_cast<T>(static_cast<typename TypeParam::x_value>(value)));
   const Expected expected = reference(rows);
-  for (const Function function : functions)
+  for (const Function function : all_functions)
     EXPECT_TRUE(check_matrix<TypeParam>(
         {.function = function, .options = {.axis = 0, .algorithm = two_passes}}, rows, expected,
         typename TypeParam::exec{}));
 }
 
-// Taken for long columns that no cluster holds, if there are enough rows.
+// Taken for long columns that no cluster holds, if there are enough rows, and for logsumexp for
+// columns that would have too few teams.
 TYPED_TEST(TwoPassColumn, TakenByTheRule) {
   if constexpr (is_host_space<typename TypeParam::exec>) {
     GTEST_SKIP() << "a host has a rule of its own";
@@ -112,7 +113,36 @@ TYPED_TEST(TwoPassColumn, TakenByTheRule) {
     EXPECT_FALSE(TestFixture::is_taken(plan_along_columns<TypeParam>(256, entries / 256)));
     EXPECT_FALSE(
         TestFixture::is_taken(plan_along_columns<TypeParam>(20011, 64, {.reproducible = true})));
+    for (const auto& [columns, rows, taken] : {std::tuple{20011, 64, true},
+                                               {20011, 1000, true},
+                                               {1000000, 64, true},
+                                               {20011, 8, false},
+                                               {256, 100003, false}})
+      EXPECT_EQ(TestFixture::is_taken(
+                    plan_along_columns<TypeParam>(columns, rows, {}, Function::logsumexp)),
+                taken)
+          << columns << " x " << rows;
+    constexpr bool is_float = std::is_same_v<typename TypeParam::x_value, float>;
+    EXPECT_EQ(
+        TestFixture::is_taken(plan_along_columns<TypeParam>(3000, 32768, {}, Function::logsumexp)),
+        !is_float);
   }
+}
+
+// Results of logsumexp that don't lie side by side.
+TYPED_TEST(TwoPassColumn, StridedNumbers) {
+  using X = typename TypeParam::x_value;
+  using Exec = typename TypeParam::exec;
+  const auto& sample = normal_sample<X>(67, 1000);
+  const Exec exec;
+  Field<X, Exec> x(place_right({1000, 67}));
+  Field<typename TypeParam::y_value, Exec> lse(Placement{{67}, {3}});
+  x.assign(rows_to_tensor(sample.rows.values, {1000, 67}, 0));
+  logsumexp(exec, x.template view<Kokkos::LayoutRight, 2, const X>(),
+            lse.template view<Kokkos::LayoutStride, 1>(), {.axis = 0, .algorithm = two_passes});
+  exec.fence();
+  const Case c{.function = Function::logsumexp, .extents = {1000, 67}, .options = {.axis = 0}};
+  EXPECT_TRUE(check_output(c, sample.rows, sample.expected, lse));
 }
 
 // The states of the rows belong to the queue of an instance. Test_HostThreads tests concurrent

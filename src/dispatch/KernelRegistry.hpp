@@ -87,7 +87,8 @@ class KernelRegistry {
             OneOf<typename S::LongColumn, typename S::ReducedColumn>{}),
         of_split<split_column, SplitColumnKernel, FewerItems, MoreItems, FewerTeams>(
             typename S::SplitColumn{}),
-        of_held<two_pass_column, TwoPassLaunch, TwoPassColumnKernels>(typename S::TwoPassColumn{}),
+        launched_by<two_pass_column, TwoPassLaunch, TwoPassColumnKernels>(
+            OneOf<typename S::TwoPassColumn, typename S::ReducedTwoPassColumn>{}),
         of_cluster_columns(), of_host());
   }
 

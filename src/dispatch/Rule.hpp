@@ -159,34 +159,47 @@ class Rule {
     return first_of(cluster_column, Regime::any_rows, any_pieces ? 1 : lanes_of_long_piece);
   }
 
-  /// Whether long strided rows are faster if one kernel after another reads them. Few neighbours
-  /// leave lanes idle. Computation limits calls with operands, so that they gain only if the teams
-  /// of `column` were too few or would share sectors. (Measured on an H200.)
+  /// Whether `two_pass_column` is faster than other schedules for long strided rows that aren't in
+  /// the cache. Few neighbours leave lanes idle.
   bool two_passes_pay() const {
-    if (is_host_space<Exec> || !Op::writes_entries || !m_context.rows_are_neighbours() ||
-        !fills_panels())
+    const std::int64_t bytes = m_context.problem().rows * m_context.problem().columns *
+                               static_cast<std::int64_t>(sizeof(X));
+    if (is_host_space<Exec> || !m_context.rows_are_neighbours() || !fills_panels() ||
+        bytes <= last_cache_bytes(m_context.exec))
       return false;
+    return Op::writes_entries ? two_passes_pay_for_output() : two_passes_pay_for_numbers();
+  }
+  /// Computation limits calls with operands, so that they gain only if the teams of `column` were
+  /// too few or would share sectors. (Measured on an H200.)
+  bool two_passes_pay_for_output() const {
     const bool are_sectors = m_context.columns_are_sectors();
     const int longest_held = is_full_precision<V> ? 1024
                              : has_row<Source>    ? 4096
                              : are_sectors        ? 2560
                                                   : 1280;
-    const std::int64_t bytes = m_context.problem().rows * m_context.problem().columns *
-                               static_cast<std::int64_t>(sizeof(X));
-    if (m_context.problem().columns <= longest_held || bytes <= last_cache_bytes(m_context.exec))
-      return false;
-    return !knows_rows<Source> || splitting_columns_pays() ||
-           (is_full_precision<V> && !are_sectors);
+    return m_context.problem().columns > longest_held &&
+           (!knows_rows<Source> || splitting_columns_pays() ||
+            (is_full_precision<V> && !are_sectors));
+  }
+  /// For rows that are only reduced. Floats are as fast in one kernel, except where
+  /// splitting_columns_pays(). (Measured on an H100.)
+  bool two_passes_pay_for_numbers() const {
+    if (has_row<Source> || (is_full_precision<V> && sizeof(X) == sizeof(float))) return false;
+    const int longest_in_one_team = is_full_precision<V>                   ? 512
+                                    : m_context.columns_of_x_are_sectors() ? 1536
+                                                                           : 2560;
+    return m_context.problem().columns > longest_in_one_team;
   }
   /// Whether there are enough neighbours for the lanes of `two_pass_column`.
   bool fills_panels() const {
-    constexpr int fewest = has_row<Source> && !is_full_precision<V> ? 256
-                           : sizeof(X) == 8                         ? 32
-                                                                    : 64;
+    constexpr bool computes_much = Op::writes_entries && has_row<Source> && !is_full_precision<V>;
+    constexpr int fewest = computes_much ? 256 : sizeof(X) == 8 ? 32 : 64;
     return m_context.neighbours() >= fewest;
   }
   /// Whether `two_pass_column` is faster than `split_column` also if x is in the cache.
-  bool two_passes_replace_split() const { return !has_row<Source> && fills_panels(); }
+  bool two_passes_replace_split() const {
+    return (!has_row<Source> || !Op::writes_entries) && fills_panels();
+  }
 
   /// The variant that writes whole sectors, if teams of other variants would share sectors;
   /// otherwise `none`. It isn't faster for short columns of half types, which take many

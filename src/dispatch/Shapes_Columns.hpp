@@ -147,6 +147,9 @@ struct ColumnShapes : ShapeUnits<V> {
       sizeof(T) == 8, ShapeList<InPhases<16, 1, 4>>,
       std::conditional_t<is_full_precision<V> || output_is_wider<V>, ShapeList<InPhases<16, 2, 5>>,
                          ShapeList<InPhases<24, 2, 5>>>>;
+  /// Without a second pass, floats have room for larger tiles.
+  using ReducedTwoPassColumn = std::conditional_t<is_full_precision<V> && sizeof(T) == 4,
+                                                  ShapeList<InPhases<24, 2, 4>>, TwoPassColumn>;
 
   /// For columns that don't fit one team, in the order of their lengths. A lane holds 128 bytes of
   /// one row, in 64 registers, so that a multiprocessor holds 128 KiB. Small teams don't wait for

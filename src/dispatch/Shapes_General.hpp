@@ -96,6 +96,7 @@ struct GeneralShapes : NoShapes {
   /// Tiles as large as the registers permit: a lane has 128 of them.
   using TwoPassColumn =
       ShapeList<Shape<4, 32, computes_in_double ? 16 : 32, 1, AccessMode::scalar, 4>>;
+  using ReducedTwoPassColumn = TwoPassColumn;
   using ClusterColumn = ShapeList<Scalar<32, 16, 8>, Scalar<32, 16, 16>>;
 };
 

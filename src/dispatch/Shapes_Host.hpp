@@ -37,6 +37,7 @@ struct NoShapes {
   using ManyReducedColumns = ShapeList<>;
   using SplitColumn = ShapeList<>;
   using TwoPassColumn = ShapeList<>;
+  using ReducedTwoPassColumn = ShapeList<>;
   using Cluster = ShapeList<>;
 };
 
@@ -79,6 +80,7 @@ struct HostShapes : NoShapes {
   using ManyReducedColumns = ManyLongColumns;
   using SplitColumn = LongColumn;
   using TwoPassColumn = ShapeList<Shape<1, 1, 4, 2, AccessMode::phase_vectors>>;
+  using ReducedTwoPassColumn = TwoPassColumn;
 };
 
 /// The same for GeneralSource.
@@ -96,6 +98,7 @@ struct HostGeneralShapes : NoShapes {
   using ReducedColumn = Online;
   using SplitColumn = Online;
   using TwoPassColumn = Online;
+  using ReducedTwoPassColumn = Online;
   using FusedScratch = Online;
   using Split = Online;
 };

@@ -60,8 +60,17 @@ class LaunchContext {
     constexpr int sector = SectorPanels<Y>::sector;
     return is_multiple(static_cast<std::uint64_t>(neighbours()), sector) && y_in_chunks(sector);
   }
-  /// Whether the neighbouring rows lie side by side in x and in y, without gaps.
-  bool has_runs() const { return SectorPanels<Y>::serves(problem()); }
+  /// Whether all columns of x begin at sectors, and the neighbours fill them.
+  bool columns_of_x_are_sectors() const {
+    constexpr int sector = SectorPanels<X>::sector;
+    return is_multiple(static_cast<std::uint64_t>(neighbours()), sector) && x_in_chunks(sector);
+  }
+  /// Whether the neighbouring rows lie side by side in x, and in y if it has their entries, without
+  /// gaps.
+  bool has_runs() const {
+    return has_numbers() ? problem().outer[problem().outer_rank - 1].x_stride == 1
+                         : SectorPanels<Y>::serves(problem());
+  }
   /// The number of rows that lie side by side.
   std::int64_t neighbours() const { return problem().outer[problem().outer_rank - 1].extent; }
 
@@ -89,6 +98,10 @@ class LaunchContext {
 
  private:
   bool one_value_per_row() const { return problem().y_column_stride == 0; }
+  /// Whether y has one number per row. The stride of a single column doesn't tell.
+  bool has_numbers() const {
+    return problem().y_holds_row_values || (one_value_per_row() && problem().columns > 1);
+  }
 
   /// Whether every row of x and y starts at an address where a chunk of `width` entries can start,
   /// and has a multiple of `width` entries.
@@ -119,9 +132,11 @@ class LaunchContext {
   /// Whether rows lie side by side in x and in y, in chunks of `width` rows that are aligned in
   /// each column.
   bool rows_in_chunks(int width) const {
-    return is_multiple(static_cast<std::uint64_t>(neighbours()), width) &&
-           in_chunks(problem().x, &OuterAxis::x_stride, problem().x_column_stride, width) &&
+    return is_multiple(static_cast<std::uint64_t>(neighbours()), width) && x_in_chunks(width) &&
            (one_value_per_row() || y_in_chunks(width));
+  }
+  bool x_in_chunks(int width) const {
+    return in_chunks(problem().x, &OuterAxis::x_stride, problem().x_column_stride, width);
   }
   bool y_in_chunks(int width) const {
     return in_chunks(problem().y, &OuterAxis::y_stride, problem().y_column_stride, width);

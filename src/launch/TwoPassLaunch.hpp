@@ -27,8 +27,7 @@ struct TwoPassLaunch {
     return !context.options.reproducible && context.has_runs() &&
            (graphs_own_memory<Exec> || !is_capturing(context.exec)) &&
            fits<Reduce>(context, plan_to_reduce(context).teams()) &&
-           fits<Merge>(context, merging_teams(context)) &&
-           fits<Write>(context, plan_to_write(context).teams());
+           fits<Merge>(context, merging_teams(context)) && fits_second_pass(context);
   }
 
   /// Allocates the memory of the queue. A call that is captured has memory of its graph.
@@ -43,9 +42,11 @@ struct TwoPassLaunch {
     launch_pass(context, Pass::reduce, plan.teams(), Reduce{context.arguments, plan, states});
     launch_pass(context, Pass::merge, merging_teams(context),
                 Merge{context.arguments, plan.parts(), states});
-    const PassPlan writes = plan_to_write(context);
-    launch_pass(context, Pass::write, writes.teams(),
-                Write{context.arguments, writes, states + plan.parts() * context.problem().rows});
+    if constexpr (Kernels::has_second_pass) {
+      const PassPlan writes = plan_to_write(context);
+      launch_pass(context, Pass::write, writes.teams(),
+                  Write{context.arguments, writes, states + plan.parts() * context.problem().rows});
+    }
   }
 
  private:
@@ -57,13 +58,22 @@ struct TwoPassLaunch {
            Kernel::scratch_bytes() <= limits.scratch<KernelShape>(context.exec);
   }
 
+  static bool fits_second_pass([[maybe_unused]] const Context& context) {
+    if constexpr (Kernels::has_second_pass)
+      return fits<Write>(context, plan_to_write(context).teams());
+    else
+      return true;
+  }
+
   static std::int64_t merging_teams(const Context& context) {
     return divide_up(context.problem().rows, std::int64_t{Merge::rows_per_team});
   }
 
-  /// Memory for the states of the parts of each row and, after them, the merged ones.
+  /// Memory for the states of the parts of each row and, after them, the merged ones for the second
+  /// pass.
   static auto lease(const Context& context, const PassPlan& plan) {
-    const std::int64_t states = (plan.parts() + 1) * context.problem().rows;
+    const std::int64_t states =
+        (plan.parts() + (Kernels::has_second_pass ? 1 : 0)) * context.problem().rows;
     return QueueMemory<Exec>::singleton().lease(context.exec,
                                                 static_cast<std::size_t>(states) * sizeof(State));
   }
@@ -87,15 +97,19 @@ struct TwoPassLaunch {
                     context.problem().columns, limits);
   }
 
-  /// The numbers below were measured on an H200. The more parts there are, the more states are
-  /// stored and merged.
+  /// The numbers below were measured on an H200, and those of few rows on an H100. The more parts
+  /// there are, the more states are stored and merged. Few teams merge the parts of few rows, so
+  /// that these have only as many parts as are resident at one time, if there is no second pass.
   static PassPlan plan_to_reduce(const Context& context) {
-    constexpr int teams_per_multiprocessor = 16;
-    return plan_of<Reduce>(
-        context, context.problem().x, context.problem().x_column_stride,
-        {.columns_of_phase = 256,
-         .columns_of_part = 2 * Reduce::columns_per_tile,
-         .teams = std::int64_t{teams_per_multiprocessor} * multiprocessors(context.exec)});
+    constexpr std::int64_t few_rows = 512;
+    constexpr int of_many_rows = 16;  // teams per multiprocessor
+    constexpr int of_few_rows =
+        Kernels::has_second_pass || Shape::min_teams == 0 ? of_many_rows : Shape::min_teams;
+    const int teams = context.problem().rows <= few_rows ? of_few_rows : of_many_rows;
+    return plan_of<Reduce>(context, context.problem().x, context.problem().x_column_stride,
+                           {.columns_of_phase = 256,
+                            .columns_of_part = 2 * Reduce::columns_per_tile,
+                            .teams = std::int64_t{teams} * multiprocessors(context.exec)});
   }
   /// Small parts, unless it takes long to make the rows of a source.
   static PassPlan plan_to_write(const Context& context) {

@@ -36,6 +36,9 @@ class TeamOfRow {
     return combine(sum_over_lanes<lanes>(m_member, value), threads, [](T a, T b) { return a + b; });
   }
   KOKKOS_FORCEINLINE_FUNCTION void barrier() const { m_member.team_barrier(); }
+  /// Whether the condition holds for a row of the team, given that of this lane's row. All lanes of
+  /// the team get the same result.
+  KOKKOS_FORCEINLINE_FUNCTION static bool any_row(bool condition) { return condition; }
 
   static std::size_t scratch_bytes() { return Slots::shmem_size(2 * threads); }
 
@@ -79,10 +82,11 @@ KOKKOS_FORCEINLINE_FUNCTION State merge_parts(const Group& group, std::int64_t c
   const T sum = sum_over_parts([&](const State& s) { return sum_relative_to(reference, s); });
   State merged = Traits::make(max, sum);
   if constexpr (keeps_digits<State>) {
-    if (is_merged_near_zero(merged)) {
+    const bool is_near = is_merged_near_zero(merged);
+    if (group.any_row(is_near)) {  // the sum has barriers
       group.barrier();
-      merged = merged_near_zero(
-          max, sum_over_parts([&](const State& s) { return term_beside_max(max, s); }));
+      const T terms = sum_over_parts([&](const State& s) { return term_beside_max(max, s); });
+      if (is_near) merged = merged_near_zero(max, terms);
     }
   }
   return merged;

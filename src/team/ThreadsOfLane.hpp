@@ -4,6 +4,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <cstddef>
+#include <impl/device/backend/KokkosSoftmax_Intrinsics.hpp>
 #include <impl/device/numerics/KokkosSoftmax_Exp.hpp>
 #include <team/Lanes.hpp>
 
@@ -34,6 +35,10 @@ class ThreadsOfLane {
     return combined(value, threads, [](T a, T b) { return a + b; });
   }
   KOKKOS_FORCEINLINE_FUNCTION void barrier() const { m_member.team_barrier(); }
+  /// As in TeamOfRow. All threads have the same rows, one per lane.
+  KOKKOS_FORCEINLINE_FUNCTION static bool any_row(bool condition) {
+    return Intrinsics::any_lane(condition);
+  }
 
   static std::size_t scratch_bytes() { return Slots::shmem_size(2 * threads * lanes); }
 

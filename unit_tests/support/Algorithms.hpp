@@ -53,9 +53,8 @@ bool must_serve(Algorithm algorithm, Function function, std::size_t columns, boo
       return !strided;
     case Algorithm::column:
     case Algorithm::split_column:
-      return strided;
     case Algorithm::two_pass_column:
-      return strided && function != Function::logsumexp;
+      return strided;
     case Algorithm::cluster_column:
       return has_clusters(typename C::exec{}) && strided && function != Function::logsumexp &&
              columns <= 8192;

@@ -35,7 +35,7 @@ void call(Function function, const Exec& exec, const X& x, const Y& y, const Opt
 
 /// Throws what the call would throw.
 template <class Exec, class X, class Y>
-void make_plan(Function function, const Exec& exec, const X& x, const Y& y,
+void plan_call(Function function, const Exec& exec, const X& x, const Y& y,
                const Options& options) {
   if constexpr (Y::rank() + 1 == X::rank())
     plan_logsumexp(exec, x, y, options);
@@ -113,7 +113,7 @@ template <class V, class LX, class LY, int rank, class T, class Exec>
   const auto x_view = x.template view<LX, rank, const X>();
   const auto with_y = [&](const auto& y_view) {
     if (c.options.algorithm != Algorithm::automatic)
-      make_plan(c.function, exec, x_view, y_view, c.options);
+      plan_call(c.function, exec, x_view, y_view, c.options);
     x.assign(rows_to_tensor(rows.values, c.extents, c.options.axis));
     y.assign_poison();
     call(c.function, exec, x_view, y_view, c.options);

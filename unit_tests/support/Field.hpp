@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 #include <support/Memory.hpp>
 #include <support/Placement.hpp>
 #include <type_traits>
@@ -160,6 +161,7 @@ class Field {
   /// Calls body(pointer to the contents of the memory). Memory of the host isn't copied.
   template <class Body>
   void with_image(const Body& body) const {
+    if (m_image.size() != m_size) throw std::logic_error("a Field has no contents yet");
     if (const void* image = m_memory.on_host()) return body(static_cast<const T*>(image));
     std::vector<T> image(m_size);
     m_memory.read(image.data());

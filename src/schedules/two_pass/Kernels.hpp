@@ -5,8 +5,11 @@
 /// \file
 /// The kernels of the schedule `two_pass_column`: the first one reduces parts of strided rows, the
 /// second one merges the states of a row's parts, and the third one reads the entries again and
-/// writes the output. No team waits for another one.
+/// writes the output. Operations that write one number per row have no third kernel. No team waits
+/// for another one.
 
+#include <op/FinishRow.hpp>
+#include <op/SecondRead.hpp>
 #include <schedules/Column.hpp>
 #include <schedules/two_pass/Plan.hpp>
 #include <team/TeamOfRow.hpp>
@@ -36,7 +39,6 @@ struct TwoPassReduceKernel {
   using State = typename Op::State;
   using Team = PassTeam<Exec, Op, Source, Shape>;
   using Tiles = typename Team::Tiles;
-  static_assert(!has_second_read<State>, "a part isn't read again");
   static constexpr int rows_per_team = Team::rows;
   static constexpr int columns_per_tile = Tiles::chunks;
 
@@ -56,6 +58,8 @@ struct TwoPassReduceKernel {
       reduce_columns<typename Output::Exp>(arguments, team, rows, rows.row[0].end, mine,
                                            [](int, const auto&, std::int64_t) {});
     });
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < Tiles::rows; ++k) settle(team, part, k, mine[k]);
     const auto merged = team.template merge<Op>(mine);
     if (team.thread() != 0) return;
     State* const to = states + part.number * problem.rows;
@@ -65,11 +69,22 @@ struct TwoPassReduceKernel {
   }
 
   static std::size_t scratch_bytes() { return Team::scratch_bytes(); }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION void settle(const Team& team, const PassPart& part, int k,
+                                          State& state) const {
+    second_read_of_thread<typename Tiles::RowTile>(arguments, 0, team.thread(), state, [&] {
+      auto row = row_again<typename Tiles::Row>(
+          arguments, team.is_row(k) ? team.row_number(k) : team.spare_row());
+      part.cut(row, team.is_row(k));
+      return row;
+    });
+  }
 };
 
-/// Merges the states of the parts of each row, and writes what a call asks for beside y. Each lane
-/// has a row, and the threads of a team divide its parts. The merged states follow those of the
-/// parts in memory.
+/// Merges the states of the parts of each row, and writes the number of the row, or what a call
+/// asks for beside y. Each lane has a row, and the threads of a team divide its parts. The merged
+/// states follow those of the parts in memory, for the second pass.
 template <class Exec, class Op, class Source, class Shape_>
 struct TwoPassMergeKernel {
   using Shape = Shape_;
@@ -92,8 +107,12 @@ struct TwoPassMergeKernel {
     const State merged =
         merge_parts<State>(group, parts, [&](std::int64_t p) { return of_row[p * rows]; });
     if (!is_row || group.number() != 0) return;
-    states[parts * rows + r] = merged;
-    finish_beside<Op>(arguments, r, merged);
+    if constexpr (Op::writes_entries) {
+      states[parts * rows + r] = merged;
+      finish_beside<Op>(arguments, r, merged);
+    } else {
+      finish_row<Op>(arguments, merged, arguments.row(r).y);
+    }
   }
 
   static std::size_t scratch_bytes() { return Group::scratch_bytes(); }
@@ -138,8 +157,8 @@ struct TwoPassWriteKernel {
 /// H200).
 template <class Exec, class Op, class Source, class Shape>
 struct TwoPassColumnKernels {
-  static_assert(Op::writes_entries, "rows that are read once take one pass");
   static_assert(Shape::items > 1);
+  static constexpr bool has_second_pass = Op::writes_entries;
   static constexpr bool makes_rows_of_source = has_row<Source>;
   static constexpr int merging_threads = Shape::lanes == 1 ? 1 : 8;
   using MergeShape = Impl::Shape<merging_threads, Shape::lanes, 1, 1, AccessMode::scalar>;
