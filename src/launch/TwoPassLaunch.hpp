@@ -98,8 +98,8 @@ struct TwoPassLaunch {
   }
 
   /// The numbers below were measured on an H200, and those of few rows on an H100. The more parts
-  /// there are, the more states are stored and merged. Few teams merge the parts of few rows, so
-  /// that these have only as many parts as are resident at one time, if there is no second pass.
+  /// there are, the more states are stored and merged. Few teams merge the parts of few rows.
+  /// Without a second pass, few rows therefore have only as many teams as are resident at one time.
   static PassPlan plan_to_reduce(const Context& context) {
     constexpr std::int64_t few_rows = 512;
     constexpr int of_many_rows = 16;  // teams per multiprocessor
