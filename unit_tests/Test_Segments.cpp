@@ -86,6 +86,9 @@ class Segments : public ::testing::Test {
       const auto& row = ragged.rows[r];
       result = is_accurate(function, row, reference(row, c.scale, c.empty_rows), values, 0,
                            format_of<Y>());
+      if (function == Function::log_softmax)
+        result = both(result, std::none_of(values.begin(), values.end(), [](T v) { return v > 0; }),
+                      "a logarithm is positive");
       if (!result) result << "\n  in row " << r << " of " << row.columns << " entries";
     });
     return both(result, others_are(ragged, got, unwritten),
@@ -112,6 +115,18 @@ class Segments : public ::testing::Test {
       ragged.rows.push_back(row);
     }
     return ragged;
+  }
+
+  /// Adds rows of up to 40 entries that are near `level`.
+  static void add_rows_near(RaggedRows<T>& ragged, double level, std::size_t count) {
+    std::mt19937_64 generator(ragged.rows.size());
+    std::normal_distribution<double> normal(0, 0.1);
+    for (std::size_t r = 0; r < count; ++r) {
+      const std::size_t columns = 1 + generator() % 40;
+      Rows<T> row{.count = 1, .columns = columns, .values = std::vector<T>(columns)};
+      for (T& v : row.values) v = static_cast<T>(static_cast<X>(level + normal(generator)));
+      ragged.rows.push_back(row);
+    }
   }
 
   static std::vector<std::size_t> random_lengths(std::size_t count, unsigned seed) {
@@ -209,6 +224,60 @@ TYPED_TEST(Segments, NearZero) {
     ragged.add(near_zero_rows<X>(columns));
     EXPECT_TRUE(TestFixture::check(ragged)) << columns;
   }
+}
+
+// Short rows that lie side by side share a reference if their values are at most 64 apart.
+TYPED_TEST(Segments, RowsAtDifferentLevels) {
+  for (const double base : {0., -3000., 8000., 40000.})
+    for (const double distance : {20., 60., 63.5, 64., 64.5, 90., 800.}) {
+      RaggedRows<typename TestFixture::T> ragged;
+      for (int group = 0; group < 30; ++group)
+        TestFixture::add_rows_near(ragged, base + (group % 3) * distance / 2, 1 + group % 7);
+      for (const double scale : {1., -1.})
+        EXPECT_TRUE(TestFixture::check(ragged, {.scale = scale}))
+            << base << " and " << base + distance;
+    }
+}
+
+// The log-sum-exps of equal entries are far from the maximum, and from a power of two.
+TYPED_TEST(Segments, EqualEntries) {
+  using T = typename TestFixture::T;
+  for (const T level : {T(0), T(-3.625), T(4e4), T(-4e4), T(1e5), T(1e8), T(1e30)}) {
+    if (static_cast<T>(static_cast<typename TypeParam::x_value>(level)) != level) continue;
+    RaggedRows<T> ragged;
+    for (const std::size_t columns : {1, 2, 3, 11, 40, 100, 311, 700})
+      ragged.rows.push_back(
+          {.count = 1, .columns = columns, .values = std::vector<T>(columns, level)});
+    EXPECT_TRUE(TestFixture::check(ragged)) << level;
+  }
+}
+
+TYPED_TEST(Segments, NearZeroAmongRowsAtOtherLevels) {
+  using X = typename TypeParam::x_value;
+  for (const double level : {-20., 20., 40.}) {
+    RaggedRows<typename TestFixture::T> ragged;
+    for (const std::size_t columns : {2, 5, 100}) {
+      ragged.add(near_zero_rows<X>(columns));
+      TestFixture::add_rows_near(ragged, level, 3);
+    }
+    EXPECT_TRUE(TestFixture::check(ragged)) << level;
+  }
+}
+
+// A row with special values changes no other row.
+TYPED_TEST(Segments, SpecialValuesAmongOrdinaryRows) {
+  using X = typename TypeParam::x_value;
+  RaggedRows<typename TestFixture::T> ragged;
+  for (const std::size_t columns : {1, 2, 20}) {
+    RaggedRows<typename TestFixture::T> special;
+    special.add(hostile_rows<X>(columns));
+    for (const auto& row : special.rows) {
+      TestFixture::add_rows_near(ragged, 1, 40);
+      ragged.rows.push_back(row);
+    }
+  }
+  for (const auto empty_rows : {EmptyRows::nan, EmptyRows::zero})
+    EXPECT_TRUE(TestFixture::check(ragged, {.empty_rows = empty_rows}));
 }
 
 TYPED_TEST(Segments, Ramps) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The kernels of ragged rows for GPUs, run on hosts with teams of one lane: the windows, the runs,
-// and the division of long rows.
+// The kernels of ragged rows for GPUs, run on hosts with teams of one lane: the windows, the
+// batches of short rows, and the division of long rows.
 
 #include <gtest/gtest.h>
 
@@ -96,6 +96,22 @@ TYPED_TEST(SegmentsOneLane, RandomLengths) {
       length = generator() % (kind < 6 ? 5 : kind < 8 ? 40 : kind < 9 ? 150 : 600);
     }
     TestFixture::check(TestFixture::rows_of(lengths));
+  }
+}
+
+// Rows that share a reference, and rows that don't.
+TYPED_TEST(SegmentsOneLane, EqualEntriesAtDifferentLevels) {
+  using T = typename TestFixture::T;
+  for (const T distance : {T(0), T(1), T(60), T(64), T(70), T(3e4), T(1e8)}) {
+    RaggedRows<T> ragged;
+    for (std::size_t r = 0; r < 60; ++r) {
+      const std::size_t columns = 1 + r % 13;
+      ragged.rows.push_back(
+          {.count = 1,
+           .columns = columns,
+           .values = std::vector<T>(columns, static_cast<T>(r % 3) * distance - T(3.625))});
+    }
+    TestFixture::check(ragged);
   }
 }
 

@@ -18,10 +18,12 @@ struct RaggedShapeOf {
   static constexpr int bytes = sizeof(typename Op::T) * Op::inputs;
   static constexpr bool has_vectors = is_cuda<Exec> || is_hip<Exec>;
   static constexpr int halves = sizeof(typename Op::Types::X) == 2 ? 2 : 1;
-  using type =
-      std::conditional_t<has_vectors,
-                         RaggedShape<Op, 32, 4, 128 / bytes, 6, 8, 8 / (Op::inputs * halves), 4>,
-                         RaggedShape<Op, 1, 1, 32, 1, 1, 256, 1>>;
+  /// So many teams of vectors that a lane has 72 registers, or 96 for pairs of doubles and 128 for
+  /// exponentials of doubles.
+  static constexpr int teams = sizeof(typename Op::T) < 8 ? 7 : Op::inputs == 2 ? 5 : 4;
+  using type = std::conditional_t<
+      has_vectors, RaggedShape<Op, 32, 4, 128 / bytes, teams, 8, 8 / (Op::inputs * halves), 4>,
+      RaggedShape<Op, 1, 1, 32, 1, 1, 256, 1>>;
 };
 
 /// The kernels of an operation on a host.

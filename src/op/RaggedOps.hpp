@@ -3,24 +3,25 @@
 #define KOKKOSSOFTMAX_SRC_OP_RAGGEDOPS_HPP
 
 /// \file
-/// Operations on ragged rows. Short rows are computed from scratch memory, where each lane of a
-/// vector has a run of entries (schedules/ragged/FlatBatch.hpp). The others are computed from the
-/// registers of a team. An operation is a type without objects. It has
+/// Operations on ragged rows. The entries of short rows are dealt out to the lanes of a vector
+/// (schedules/ragged/FlatBatch.hpp). The others are computed from the registers of a team. An
+/// operation is a type without objects. It has
 ///
 /// - Types: ValueTypes<...> of the inputs and of the results
 /// - Source: the source of a team's tiles
 /// - Rows: the RowOp, if rows are reduced
 /// - State: what a part of a long row is reduced to
-/// - inputs: the number of vectors that are staged in scratch memory
+/// - inputs: the number of vectors of entries
 /// - writes_entries: whether the results are entries
 /// - reduces: whether a row is reduced before its results can be computed
-/// - OfRow: what runs need of a row, in scratch memory
+/// - OfRow: what lanes need of a short row, in scratch memory
 ///
 /// and functions
 ///
-/// - stage(arguments, x): what is staged of an entry of the first input
-/// - compute_run(arguments, batch, rows, run): computes the entries of a lane's run. All lanes of a
-///   vector call it together.
+/// - padding(arguments): stands for entries of input 0 in slots without an entry
+/// - compute(arguments, batch, rows, entries, of_row): computes the short rows of a batch.
+///   entries[i] are those of the lane's slots in input i. Results that are entries replace those of
+///   input 0. All lanes of a vector call it together.
 /// - write_row(arguments, tile, row, thread_id, r, state, factor): writes row r, whose tile is in
 ///   registers, given its state. The exponentials in the tile times `factor` are relative to it.
 /// - write_part(...): the same for a tile of values, without factor, if results are entries
@@ -33,11 +34,25 @@
 #include <impl/device/op/KokkosSoftmax_LogSumExp.hpp>
 #include <impl/device/op/KokkosSoftmax_Softmax.hpp>
 #include <impl/device/row/KokkosSoftmax_BackwardEntry.hpp>
-#include <op/FlatRun.hpp>
+#include <op/FlatValues.hpp>
 #include <row/RaggedArgs.hpp>
 #include <row/RaggedWork.hpp>
 
 namespace KokkosSoftmax::Impl {
+
+template <class X>
+KOKKOS_FORCEINLINE_FUNCTION X not_a_number() {
+  using T = std::conditional_t<sizeof(X) == 8, double, float>;
+  return static_cast<X>(Kokkos::Experimental::quiet_NaN_v<T>);
+}
+
+/// Replaces entries by their values.
+template <class Source, class Arguments, class T, int count>
+KOKKOS_FORCEINLINE_FUNCTION void apply_source(const Arguments& arguments, T (&entry)[count]) {
+  const Source source(arguments.of_rows);
+  KOKKOSSOFTMAX_IMPL_UNROLL
+  for (int j = 0; j < count; ++j) entry[j] = source.value(entry[j], 0);
+}
 
 /// softmax (function 0) and log_softmax (1)
 template <class V, int function_>
@@ -54,19 +69,20 @@ struct RaggedSoftmax {
   static constexpr bool writes_entries = true;
   static constexpr bool reduces = true;
 
-  KOKKOS_FORCEINLINE_FUNCTION static T stage(const Arguments& arguments, T x) {
-    return Source(arguments.of_rows).value(x, 0);
+  KOKKOS_FORCEINLINE_FUNCTION static typename V::X padding(const Arguments&) {
+    return not_a_number<typename V::X>();
   }
 
   using OfRow = FlatRowOf<Rows>;
-  template <class Batch, class Run>
-  KOKKOS_FORCEINLINE_FUNCTION static void compute_run(const Arguments& arguments,
-                                                      const Batch& batch, const RowsOfVector&,
-                                                      const Run& run) {
-    FlatValues<Rows, Batch, Run> values(batch, run);
+  template <class Batch, class Entries>
+  KOKKOS_FORCEINLINE_FUNCTION static void compute(const Arguments& arguments, const Batch& batch,
+                                                  const RowsOfVector&, Entries& entries,
+                                                  OfRow* of_row) {
+    apply_source<Source>(arguments, entries[0]);
+    FlatValues<Rows, Batch> values(batch, entries[0], of_row);
     values.reduce();
     batch.for_each_row(
-        [&](int r) { run.of_row[r].set_output(Output(values.state(r), arguments.empty_rows)); });
+        [&](int r) { of_row[r].set_output(Output(values.state(r), arguments.empty_rows)); });
     Intrinsics::vector_barrier();
     values.write();
   }
@@ -102,21 +118,22 @@ struct RaggedLogSumExp {
   static constexpr bool writes_entries = false;
   static constexpr bool reduces = true;
 
-  KOKKOS_FORCEINLINE_FUNCTION static T stage(const Arguments& arguments, T x) {
-    return Source(arguments.of_rows).value(x, 0);
+  KOKKOS_FORCEINLINE_FUNCTION static typename V::X padding(const Arguments&) {
+    return not_a_number<typename V::X>();
   }
 
   using OfRow = FlatRowOf<Rows>;
-  template <class Batch, class Run>
-  KOKKOS_FORCEINLINE_FUNCTION static void compute_run(const Arguments& arguments,
-                                                      const Batch& batch, const RowsOfVector& rows,
-                                                      const Run& run) {
-    FlatValues<Rows, Batch, Run> values(batch, run);
+  template <class Batch, class Entries>
+  KOKKOS_FORCEINLINE_FUNCTION static void compute(const Arguments& arguments, const Batch& batch,
+                                                  const RowsOfVector& rows, Entries& entries,
+                                                  OfRow* of_row) {
+    apply_source<Source>(arguments, entries[0]);
+    FlatValues<Rows, Batch> values(batch, entries[0], of_row);
     values.reduce();
     batch.for_each_row([&](int i) {
       State state = values.state(i);
       const std::int64_t r = rows.first_row + batch.number(i);
-      finish_special(arguments, rows, r, run, state);
+      finish_special(arguments, r, values.slack(), state);
       finish(arguments, r, state);
     });
   }
@@ -148,34 +165,28 @@ struct RaggedLogSumExp {
  private:
   /// Computes the states of two kinds of rows from their entries, which a lane reads alone: those
   /// near 0, and those with +inf, if the exponential fails there.
-  template <class Run>
-  KOKKOS_FORCEINLINE_FUNCTION static void finish_special(const Arguments& arguments,
-                                                         const RowsOfVector& rows, std::int64_t r,
-                                                         const Run& run, State& state) {
+  KOKKOS_FORCEINLINE_FUNCTION static void finish_special(const Arguments& arguments, std::int64_t r,
+                                                         T slack, State& state) {
     constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
-    const bool is_near = keeps_digits<State> && is_near_zero(state.max, state.sum, T(0));
+    const bool is_near = keeps_digits<State> && is_near_zero(state.max, state.sum, slack);
     if (!is_near && state.max < infinity) return;
     const auto& offset = arguments.problem.offset;
     const std::int64_t begin = offset(r);
     const auto count = static_cast<int>(offset(r + 1) - begin);
-    const auto first = run.first_slot + static_cast<int>(begin - rows.first_entry);
-    if (is_near) return settle(run, first, count, state);
-    state.sum = T(0);
-    for (int i = 0; i < count; ++i) state.sum += ExpBesideInfinity{}(run.entry(first + i));
-  }
-
-  /// Gives the state of a row near 0 all its digits, see LseState.
-  template <class Run>
-  KOKKOS_FORCEINLINE_FUNCTION static void settle([[maybe_unused]] const Run& run,
-                                                 [[maybe_unused]] int first,
-                                                 [[maybe_unused]] int count,
-                                                 [[maybe_unused]] State& state) {
+    const auto value = [&](int i) {
+      return Source(arguments.of_rows).value(static_cast<T>(arguments.problem.x[begin + i]), 0);
+    };
     if constexpr (keeps_digits<State>) {
-      if (!is_near_zero(state.max, state.sum, T(0))) return;
-      const T sum = sum_below_max<EntryNumber::few>(state.max, count,
-                                                    [&](int i) { return run.entry(first + i); });
-      state = State::settled(log_sum_exp_near_zero(state.max, sum));
+      if (is_near) {
+        const T max = max_of<T>(count, value);
+        if (!is_max_near_zero(max)) return;
+        const T sum = sum_below_max<EntryNumber::few>(max, count, value);
+        state = State::settled(log_sum_exp_near_zero(max, sum));
+        return;
+      }
     }
+    state.sum = T(0);
+    for (int i = 0; i < count; ++i) state.sum += ExpBesideInfinity{}(value(i));
   }
 };
 
@@ -192,40 +203,32 @@ struct RaggedBackward {
   static constexpr bool writes_entries = true;
   static constexpr bool reduces = true;
 
-  KOKKOS_FORCEINLINE_FUNCTION static T stage(const Arguments&, T y) { return y; }
+  KOKKOS_FORCEINLINE_FUNCTION static typename V::X padding(const Arguments& arguments) {
+    return arguments.of_rows.padding;
+  }
 
   struct OfRow {
     T sum;
   };
 
-  template <class Batch, class Run>
-  KOKKOS_FORCEINLINE_FUNCTION static void compute_run(const Arguments& arguments,
-                                                      const Batch& batch, const RowsOfVector&,
-                                                      const Run& run) {
-    const Source source(arguments.of_rows);
-    EntryPair<T> pair[Batch::longest_run];
-    OfRow* row = run.of_row + batch.first_row();
-    T sum(0);
-    batch.for_each_slot_in_rows(
-        [&] {
-          ++row;
-          sum = T(0);
-        },
-        [&](int j) {
-          pair[j] = {T(0), T(0)};
-          if (batch.has_entry(j)) pair[j] = source.pair(run.first[j], run.second[j]);
-          sum += pair[j].t;
-          if (batch.is_tail(j)) row->sum = sum;
-        });
-    batch.join_lanes(sum, run.of_row, [](T a, T b) { return a + b; });
+  template <class Batch, class Entries>
+  KOKKOS_FORCEINLINE_FUNCTION static void compute(const Arguments& arguments, const Batch& batch,
+                                                  const RowsOfVector&, Entries& entries,
+                                                  OfRow* of_row) {
+    auto& p = entries[0];
+    auto& t = entries[1];
+    Source(arguments.of_rows).template make_pairs<Batch::Slots::count>(p, t);
+    batch.reduce(
+        T(0), of_row, [](const OfRow&) {}, [&](T sum, int j) { return sum + t[j]; },
+        [](T a, T b) { return a + b; });
     Intrinsics::vector_barrier();
-    row = run.of_row + batch.first_row();
-    T of_row = row->sum;
-    batch.for_each_slot_in_rows([&] { of_row = (++row)->sum; },
-                                [&](int j) {
-                                  const BackwardOutput<V> output({of_row}, arguments.empty_rows);
-                                  run.first[j] = output(pair[j].p, pair[j].t);
-                                });
+    T sum(0);
+    batch.for_each_slot(
+        of_row, [&](const OfRow& row) { sum = row.sum; },
+        [&](int j) {
+          const BackwardOutput<V> output({sum}, arguments.empty_rows);
+          p[j] = output(p[j], t[j]);
+        });
   }
 
   template <class Tile, class TileRow>
@@ -257,8 +260,8 @@ struct RaggedGradient {
   static constexpr bool writes_entries = true;
   static constexpr bool reduces = false;
 
-  KOKKOS_FORCEINLINE_FUNCTION static T stage(const Arguments& arguments, T x) {
-    return Source(arguments.of_rows).value(x, 0);
+  KOKKOS_FORCEINLINE_FUNCTION static typename V::X padding(const Arguments&) {
+    return not_a_number<typename V::X>();
   }
 
   /// dx of an entry with the value v.
@@ -274,17 +277,19 @@ struct RaggedGradient {
       return p == T(0) ? T(0) : factor * p;
     }
   };
-  template <class Batch, class Run>
-  KOKKOS_FORCEINLINE_FUNCTION static void compute_run(const Arguments& arguments,
-                                                      const Batch& batch, const RowsOfVector& rows,
-                                                      const Run& run) {
+  template <class Batch, class Entries>
+  KOKKOS_FORCEINLINE_FUNCTION static void compute(const Arguments& arguments, const Batch& batch,
+                                                  const RowsOfVector& rows, Entries& entries,
+                                                  OfRow* of_row) {
+    auto& value = entries[0];
+    apply_source<Source>(arguments, value);
     batch.for_each_row(
-        [&](int r) { run.of_row[r] = OfRow::of(arguments, rows.first_row + batch.number(r)); });
+        [&](int r) { of_row[r] = OfRow::of(arguments, rows.first_row + batch.number(r)); });
     Intrinsics::vector_barrier();
-    const OfRow* row = run.of_row + batch.first_row();
-    OfRow of_row = *row;
-    batch.for_each_slot_in_rows([&] { of_row = *++row; },
-                                [&](int j) { run.first[j] = of_row(run.first[j]); });
+    OfRow of_slot = of_row[-1];
+    batch.for_each_slot(
+        of_row, [&](const OfRow& row) { of_slot = row; },
+        [&](int j) { value[j] = of_slot(value[j]); });
   }
 
   template <class Tile, class TileRow>

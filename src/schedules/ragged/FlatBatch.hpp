@@ -3,14 +3,16 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_RAGGED_FLATBATCH_HPP
 
 /// \file
-/// Short rows as a vector of lanes computes them: the entries of all rows are one list, of which
-/// each lane has a run of neighbouring entries, whatever rows they belong to. So the work per entry
-/// is the same for rows of any lengths. A lane walks along its run, and begins anew at the first
-/// entry of each row (a *head*). At the last entry of a row (a *tail*), it stores the row's result.
-/// A row that is divided among lanes is put together by a scan over the lanes.
+/// Short rows as a vector of lanes computes them: the entries of all rows are one list, whose
+/// pieces are dealt out to the lanes (DealtSlots), whatever rows they belong to. So the work per
+/// entry is the same for rows of any lengths. A lane walks along its pieces, and begins anew at the
+/// first entry of each row (a *head*). At the last entry of a row (a *tail*), it stores the row's
+/// result. A row that is divided among pieces is put together by a scan over the lanes.
 
 #include <Kokkos_BitManipulation.hpp>
 #include <impl/device/backend/KokkosSoftmax_Unroll.hpp>
+#include <op/SharedReference.hpp>
+#include <row/DealtEntries.hpp>
 #include <row/RaggedWork.hpp>
 #include <team/Lanes.hpp>
 
@@ -38,25 +40,17 @@ class LowerOffsets {
   std::int64_t m_first_row;
 };
 
-/// Where the slots of runs of 2^log_run slots are in scratch memory. There is a gap after each run,
-/// so that lanes which access the same slot of their runs access different banks.
-struct FlatPlaces {
-  int log_run;
-
-  KOKKOS_FORCEINLINE_FUNCTION int of(int slot) const { return slot + (slot >> log_run); }
-  /// The number of places for `lanes` runs of the largest size.
-  static constexpr int count(int lanes, int run) { return lanes * (run + 1); }
-};
-
-/// The rows in the runs of a vector's lanes. Rows without entries have no numbers here; the others
-/// are numbered in their order. The slots before the first head belong to row -1, which is no row.
-template <int lanes, int longest_run_>
+/// The rows in the pieces of a vector's lanes. Rows without entries have no numbers here; the
+/// others are numbered in their order. The slots before the first row belong to row -1, and those
+/// after the last row to one more. These two are no rows, except that arrays have places for them.
+template <class Slots_>
 class FlatBatch {
  public:
-  static constexpr int longest_run = longest_run_;
-  static constexpr int shortest_run = 8;
-  static constexpr int capacity = lanes * longest_run;
-  static_assert(longest_run <= 32, "there is a bit per slot");
+  using Slots = Slots_;
+  static constexpr int lanes = Slots::lanes;
+  static constexpr int piece = Slots::piece;
+  static_assert(Slots::count <= 32, "there is a bit per slot");
+  static constexpr int most_rows = 254;  ///< rows are counted in bytes, see count_heads_before()
 
   /// The scratch memory: a word per lane, and the number in the batch of each numbered row.
   struct Scratch {
@@ -64,21 +58,11 @@ class FlatBatch {
     std::uint16_t* row;
   };
 
-  /// The runs of a batch of rows: short ones if it has few entries.
-  KOKKOS_FORCEINLINE_FUNCTION static FlatPlaces places(int slots) {
-    int run = shortest_run, log_run = 3;
-    while (run < longest_run && lanes * run < slots) {
-      run *= 2;
-      ++log_run;
-    }
-    return {log_run};
-  }
-
   /// Finds the rows of `rows`, whose entries are in slots first_slot to end_slot.
   KOKKOS_FORCEINLINE_FUNCTION FlatBatch(const RowOffsets& row_offset, const RowsOfVector& rows,
-                                        const FlatPlaces& places, int first_slot, int end_slot,
-                                        const Scratch& scratch, int lane)
-      : m_scratch(scratch), m_lane(lane), m_log_run(places.log_run) {
+                                        int first_slot, int end_slot, const Scratch& scratch,
+                                        int lane)
+      : m_scratch(scratch), m_lane(lane), m_end_slot(end_slot) {
     const LowerOffsets offset(row_offset, rows.first_row);
     const auto count = static_cast<int>(rows.end_row - rows.first_row);
     const std::uint32_t base = static_cast<std::uint32_t>(rows.first_entry) - first_slot;
@@ -86,59 +70,15 @@ class FlatBatch {
     Intrinsics::vector_barrier();
     KOKKOSSOFTMAX_IMPL_NO_UNROLL
     for (int first = 0; first < count; first += lanes) number_rows(offset, base, first, count);
+    if (lane == 0 && end_slot < Slots::capacity) add_head(end_slot);
     Intrinsics::vector_barrier();
-    find_run(first_slot, end_slot);
+    m_heads = scratch.heads[lane];
+    find_ends();
+    count_heads_before();
   }
 
   /// The number in the batch, with rows without entries, of row r.
   KOKKOS_FORCEINLINE_FUNCTION int number(int r) const { return m_scratch.row[r]; }
-  /// The row that the first slot of the run belongs to.
-  KOKKOS_FORCEINLINE_FUNCTION int first_row() const { return m_first_row; }
-  KOKKOS_FORCEINLINE_FUNCTION bool is_head(int j) const { return (m_heads >> j & 1) != 0; }
-  KOKKOS_FORCEINLINE_FUNCTION bool is_tail(int j) const { return (m_tails >> j & 1) != 0; }
-  KOKKOS_FORCEINLINE_FUNCTION bool has_entry(int j) const { return (m_entries >> j & 1) != 0; }
-
-  /// Calls f(j) for the slots of the run. The numbers are constants.
-  template <class F>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_slot(const F& f) const {
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int j = 0; j < longest_run; ++j) {
-      if (j >= shortest_run && (j & (j - 1)) == 0 && j >> m_log_run != 0) break;
-      f(j);
-    }
-  }
-  /// The same, except that next() is called before f(j) if slot j > 0 is a head.
-  template <class Next, class F>
-  KOKKOS_FORCEINLINE_FUNCTION void for_each_slot_in_rows(const Next& next, const F& f) const {
-    for_each_slot([&](int j) {
-      if (j > 0 && is_head(j)) next();
-      f(j);
-    });
-  }
-
-  /// Combines the sums (or maxima) of rows that are divided among lanes. `open`: that of the slots
-  /// since the last head of the run. of_row[r].sum has what the lane with the row's tail has found.
-  template <class T, class OfRow, class Combine>
-  KOKKOS_FORCEINLINE_FUNCTION void join_lanes([[maybe_unused]] T open,
-                                              [[maybe_unused]] OfRow* of_row,
-                                              [[maybe_unused]] const Combine& combine) const {
-    if constexpr (lanes > 1) {
-      std::uint32_t has_head = m_heads != 0 ? 1 : 0;
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int distance = 1; distance < lanes; distance *= 2) {
-        const int from = m_lane >= distance ? m_lane - distance : m_lane;
-        const T before = Intrinsics::value_of_lane(open, from);
-        const std::uint32_t head_before = Intrinsics::value_of_lane(has_head, from);
-        if (m_lane >= distance && has_head == 0) {
-          open = combine(before, open);
-          has_head = head_before;
-        }
-      }
-      const T before = Intrinsics::value_of_lane(open, m_lane > 0 ? m_lane - 1 : 0);
-      if (m_lane > 0 && !is_head(0) && m_tails != 0)
-        of_row[m_first_row].sum = combine(before, of_row[m_first_row].sum);
-    }
-  }
 
   /// Calls f(r) for all numbered rows. Each lane has some of them.
   template <class F>
@@ -147,7 +87,115 @@ class FlatBatch {
     for (int r = m_lane; r < m_rows; r += lanes) f(r);
   }
 
+  /// The shared reference of the values of all lanes.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION SharedReference<T> shared_reference(
+      const T (&value)[Slots::count]) const {
+    ValueRange<T> range;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < Slots::count; ++j) range.add(value[j]);
+    if constexpr (lanes > 1 && Intrinsics::has_shuffles)
+      for (int distance = lanes / 2; distance > 0; distance /= 2)
+        range.add(range.of([&](T v) { return Intrinsics::shuffle_xor(v, distance); }));
+    return SharedReference<T>(range);
+  }
+
+  /// Calls f(j) for the lane's slots in order, and enter(row) before the first slot of each row in
+  /// each piece, for the row's element of of_row. The numbers j are constants. All lanes call it
+  /// together.
+  template <class OfRow, class Enter, class F>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_slot(OfRow* of_row, const Enter& enter,
+                                                 const F& f) const {
+    for_each_piece([&](int p, int before) {
+      OfRow* row = of_row + before;
+      enter(*row);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = p * piece; j < (p + 1) * piece; ++j) {
+        if (is_head(j)) enter(*++row);
+        f(j);
+      }
+    });
+  }
+
+  /// Reduces all rows: of_row[r].sum gets the sum (or the maximum) of row r. `neutral` is that of
+  /// no entries, add(part, j) adds slot j to that of a part of its row, and combine(a, b) joins two
+  /// parts. enter(row) is called before, as by for_each_slot().
+  template <class T, class OfRow, class Enter, class Add, class Combine>
+  KOKKOS_FORCEINLINE_FUNCTION void reduce(T neutral, OfRow* of_row, const Enter& enter,
+                                          const Add& add, const Combine& combine) const {
+    T carry = neutral;  // that of the row which earlier pieces of all lanes leave open
+    for_each_piece([&](int p, int before) {
+      OfRow* row = of_row + before;
+      T open = neutral;
+      enter(*row);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = p * piece; j < (p + 1) * piece; ++j) {
+        if (is_head(j)) {
+          if (j > p * piece) row->sum = open;
+          enter(*++row);
+          open = neutral;
+        }
+        open = add(open, j);
+      }
+      if (row_ends_with(p)) row->sum = open;
+      const T part = join_lanes(p, open, carry, combine);
+      const bool has_end = (m_heads & of_piece(p)) != 0 || row_ends_with(p);
+      if (!is_head(p * piece) && has_end) of_row[before].sum = combine(part, of_row[before].sum);
+    });
+  }
+
  private:
+  /// The bits of piece p.
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr std::uint32_t of_piece(int p) {
+    return ((std::uint32_t(1) << piece) - 1) << p * piece;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool is_head(int j) const { return (m_heads >> j & 1) != 0; }
+  /// Whether a row ends with the last slot of piece p.
+  KOKKOS_FORCEINLINE_FUNCTION bool row_ends_with(int p) const {
+    return (m_ends >> p * piece & 1) != 0;
+  }
+
+  /// Calls f(p, r) for the lane's pieces, where r is the row of the slot before the piece.
+  template <class F>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each_piece(const F& f) const {
+    int row = -1;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int p = 0; p < Slots::pieces; ++p) {
+      if (p * Slots::of_round >= m_end_slot) break;
+      const int word = p / 4, shift = p % 4 * 8;
+      f(p, row + static_cast<int>(m_heads_before[word] >> shift & 0xff));
+      row += static_cast<int>(m_heads_of_all[word] >> shift & 0xff);
+    }
+  }
+
+  /// Joins the part of a row that each lane has left open in piece p with those of the lanes
+  /// before. Returns the part before the lane's piece. `carry` becomes that of the next pieces.
+  template <class T, class Combine>
+  KOKKOS_FORCEINLINE_FUNCTION T join_lanes(int p, T open, T& carry, const Combine& combine) const {
+    const bool has_head = (m_heads & of_piece(p)) != 0;
+    if constexpr (lanes == 1) {
+      const T before = carry;
+      carry = has_head ? open : combine(before, open);
+      return before;
+    } else {
+      const std::uint32_t up_to_this_lane = (std::uint32_t(2) << m_lane) - 1;
+      const std::uint32_t with_head = Intrinsics::ballot(has_head) & up_to_this_lane;
+      const int first_lane =
+          with_head == 0 ? 0 : 31 - Kokkos::Experimental::countl_zero_builtin(with_head);
+      const int lanes_before = m_lane - first_lane;  // that have a part of the open row
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int distance = 1; distance < lanes; distance *= 2) {
+        const T other = Intrinsics::value_of_lane_before(open, distance);
+        if (lanes_before >= distance) open = combine(other, open);
+      }
+      if (with_head == 0) open = combine(carry, open);
+      const T before = Intrinsics::value_of_lane_before(open, 1);
+      const T of_first_lane = carry;
+      carry = Intrinsics::value_of_lane(open, lanes - 1);
+      return m_lane == 0 ? of_first_lane : before;
+    }
+  }
+
   KOKKOS_FORCEINLINE_FUNCTION void number_rows(const LowerOffsets& offset, std::uint32_t base,
                                                int first, int count) {
     const int i = first + m_lane;
@@ -163,49 +211,70 @@ class FlatBatch {
       const std::uint32_t before = those & ((std::uint32_t(1) << m_lane) - 1);
       m_scratch.row[m_rows + Kokkos::Experimental::popcount_builtin(before)] =
           static_cast<std::uint16_t>(i);
-      Kokkos::atomic_or(&m_scratch.heads[begin >> m_log_run],
-                        std::uint32_t(1) << (begin & ((1 << m_log_run) - 1)));
+      add_head(begin);
     }
     m_rows += Kokkos::Experimental::popcount_builtin(those);
   }
 
-  /// The lowest `count` bits; none if it is negative.
-  KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t low_bits(int count) {
-    return count <= 0 ? 0 : count >= 32 ? ~std::uint32_t(0) : (std::uint32_t(1) << count) - 1;
+  KOKKOS_FORCEINLINE_FUNCTION void add_head(int slot) const {
+    Kokkos::atomic_or(&m_scratch.heads[Slots::lane_of(slot)], std::uint32_t(1)
+                                                                  << Slots::number_of(slot));
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION void find_run(int first_slot, int end_slot) {
-    const int run = 1 << m_log_run;
-    const int left = end_slot - m_lane * run;
-    m_entries = low_bits(left < run ? left : run) & ~low_bits(first_slot - m_lane * run);
-    m_heads = m_scratch.heads[m_lane];
-    const std::uint32_t next =
-        m_lane + 1 < lanes ? m_scratch.heads[m_lane + 1] & 1 : std::uint32_t(0);
-    m_tails = m_heads >> 1 | next << (run - 1);
-    if (left > 0 && left <= run) m_tails |= std::uint32_t(1) << (left - 1);
-    int before = 0;
-    if constexpr (lanes > 1) {
-      int sum = Kokkos::Experimental::popcount_builtin(m_heads);
-      const int own = sum;
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int distance = 1; distance < lanes; distance *= 2) {
-        const int other =
-            Intrinsics::value_of_lane(sum, m_lane >= distance ? m_lane - distance : m_lane);
-        if (m_lane >= distance) sum += other;
-      }
-      before = sum - own;
+  /// The slot after a piece is in the next lane. After that of the last lane, it is in the next
+  /// piece of the first one.
+  KOKKOS_FORCEINLINE_FUNCTION void find_ends() {
+    constexpr std::uint32_t first_slots = [] {
+      std::uint32_t bits = 0;
+      for (int p = 0; p < Slots::pieces; ++p) bits |= std::uint32_t(1) << p * piece;
+      return bits;
+    }();
+    const bool is_last_lane = m_lane + 1 == lanes;
+    m_ends = m_scratch.heads[is_last_lane ? 0 : m_lane + 1];
+    if (is_last_lane) {
+      m_ends = Slots::count > piece ? m_ends >> piece : 0;
+      if (m_end_slot == Slots::capacity) m_ends |= std::uint32_t(1) << (Slots::count - piece);
     }
-    m_first_row = is_head(0) ? before : before - 1;
+    m_ends &= first_slots;
   }
+
+  /// For each piece of the lane, the number of heads in those of the lanes before, and in those of
+  /// all lanes: a byte per piece.
+  KOKKOS_FORCEINLINE_FUNCTION void count_heads_before() {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int word = 0; word < words; ++word) {
+      std::uint32_t own = 0;
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int i = 0; i < 4; ++i) {
+        const int p = word * 4 + i;
+        if (p < Slots::pieces)
+          own |= static_cast<std::uint32_t>(
+                     Kokkos::Experimental::popcount_builtin(m_heads & of_piece(p)))
+                 << i * 8;
+      }
+      std::uint32_t sum = own;
+      if constexpr (lanes > 1) {
+        KOKKOSSOFTMAX_IMPL_UNROLL
+        for (int distance = 1; distance < lanes; distance *= 2) {
+          const std::uint32_t other = Intrinsics::value_of_lane_before(sum, distance);
+          if (m_lane >= distance) sum += other;
+        }
+      }
+      m_heads_before[word] = sum - own;
+      m_heads_of_all[word] = Intrinsics::value_of_lane(sum, lanes - 1);
+    }
+  }
+
+  static constexpr int words = (Slots::pieces + 3) / 4;
 
   Scratch m_scratch;
   int m_lane;
-  int m_log_run;
+  int m_end_slot;
   int m_rows = 0;  // those that have entries
-  int m_first_row;
-  std::uint32_t m_entries;
   std::uint32_t m_heads;
-  std::uint32_t m_tails;
+  std::uint32_t m_ends;  // the first bit of each piece that a row ends with
+  std::uint32_t m_heads_before[words];
+  std::uint32_t m_heads_of_all[words];
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -104,11 +104,8 @@ class RaggedVectorsKernel {
     constexpr int vectors = Shape::OfVectors::threads;
     const VectorRows<Exec, Op, Shape> vector(member, m_arguments,
                                              lane_number<Shape::lanes>(member));
-    const auto& work = m_arguments.work;
-    const std::int64_t all = std::int64_t(member.league_size()) * vectors;
-    for (std::int64_t i = std::int64_t(member.league_rank()) * vectors + member.team_rank();
-         i < work.count->vectors; i += all)
-      vector.compute(work.vectors[i]);
+    const int first = member.league_rank() * vectors + member.team_rank();
+    vector.compute(first, member.league_size() * vectors);
   }
 
   static std::size_t scratch_bytes() { return VectorRows<Exec, Op, Shape>::scratch_bytes(); }
@@ -131,12 +128,12 @@ class RaggedTeamsKernel {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const TeamRows<Exec, Op, Shape> team(member, m_arguments, lane_number<Shape::lanes>(member));
     const auto& work = m_arguments.work;
-    for (std::int64_t i = member.league_rank(); i < work.count->rows; i += member.league_size())
-      team.compute(work.rows[i]);
-    for (std::int64_t i = member.league_rank(); i < work.count->parts; i += member.league_size()) {
-      const LongRowPart part = work.parts[i];
-      team.reduce(part.part, work.state_of(part));
-    }
+    team.for_each(
+        work.count->rows, [&](std::int64_t i) -> const RowPart& { return work.rows[i]; },
+        [&](const RowPart& row) { team.compute(row); });
+    team.for_each(
+        work.count->parts, [&](std::int64_t i) -> const LongRowPart& { return work.parts[i]; },
+        [&](const LongRowPart& part) { team.reduce(part.part, work.state_of(part)); });
   }
 
   static std::size_t scratch_bytes() { return TeamRows<Exec, Op, Shape>::scratch_bytes(); }
@@ -196,10 +193,10 @@ class RaggedWriteKernel {
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
     const TeamRows<Exec, Op, Shape> team(member, m_arguments, lane_number<Shape::lanes>(member));
     const auto& work = m_arguments.work;
-    for (std::int64_t i = member.league_rank(); i < work.count->parts; i += member.league_size()) {
-      const LongRowPart part = work.parts[work.count->parts - 1 - i];
-      team.write(part.part, work.of_row[part.first_window]);
-    }
+    const std::int64_t count = work.count->parts;
+    team.for_each(
+        count, [&](std::int64_t i) -> const LongRowPart& { return work.parts[count - 1 - i]; },
+        [&](const LongRowPart& part) { team.write(part.part, work.of_row[part.first_window]); });
   }
 
   static std::size_t scratch_bytes() { return TeamRows<Exec, Op, Shape>::scratch_bytes(); }

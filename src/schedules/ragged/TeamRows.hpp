@@ -8,6 +8,7 @@
 #include <op/RaggedOps.hpp>
 #include <op/ReduceTile.hpp>
 #include <op/SecondRead.hpp>
+#include <row/DividedElement.hpp>
 #include <row/TileOf.hpp>
 #include <team/TeamReduce.hpp>
 
@@ -37,11 +38,38 @@ class TeamRows {
         m_arguments(arguments),
         m_lane(lane),
         m_thread_id(member.team_rank() * lanes + lane),
-        m_scratch(Words(member.team_scratch(0), words).data()) {}
+        m_scratch(Words(member.team_scratch(0), words).data()),
+        m_element(Words(member.team_scratch(0), words_of_element).data()) {}
 
-  /// Computes a whole row.
+  /// Calls f(element) for the elements at(0) to at(count - 1) that this team has. The next element
+  /// is loaded meanwhile.
+  template <class At, class F>
+  KOKKOS_FORCEINLINE_FUNCTION void for_each(std::int64_t count, const At& at, const F& f) const {
+    using Element = std::remove_cvref_t<decltype(at(0))>;
+    static_assert(sizeof(Element) <= words_of_element * sizeof(double));
+    Element& element = *reinterpret_cast<Element*>(m_element);
+    std::int64_t i = m_member.league_rank();
+    if (i >= count) return;
+    DividedElement<Element, threads * lanes> next;
+    next.load(at(i), m_thread_id);
+    KOKKOSSOFTMAX_IMPL_NO_UNROLL
+    while (i < count) {
+      next.store(element, m_thread_id);
+      m_member.team_barrier();
+      i += m_member.league_size();
+      if (i < count) next.load(at(i), m_thread_id);
+      f(element);
+      m_member.team_barrier();  // before the scratch memory is used again
+    }
+  }
+
+  /// Computes a whole row, in a tile that isn't much longer.
   KOKKOS_FORCEINLINE_FUNCTION void compute(const RowPart& row) const {
-    if (row.end - row.begin <= Shape::longest_of_team / 2)
+    const std::int64_t columns = row.end - row.begin;
+    if constexpr (Shape::items >= 8) {
+      if (columns <= Shape::longest_of_team / 4) return compute_in<Shape::items / 4>(row);
+    }
+    if (columns <= Shape::longest_of_team / 2)
       compute_in<Shape::items / 2>(row);
     else
       compute_in<Shape::items>(row);
@@ -53,7 +81,6 @@ class TeamRows {
     if constexpr (Op::reduces) {
       const State all = merge(part.template state_of_vector<State>(*this));
       if (m_thread_id == 0) *state = all;
-      m_member.team_barrier();
     } else {
       Op::write_part(m_arguments, part.tile, part.row, m_thread_id, of_row.row, State{});
     }
@@ -65,7 +92,9 @@ class TeamRows {
     Op::write_part(m_arguments, part.tile, part.row, m_thread_id, of_row.row, state);
   }
 
-  static std::size_t scratch_bytes() { return Words::shmem_size(words); }
+  static std::size_t scratch_bytes() {
+    return Words::shmem_size(words) + Words::shmem_size(words_of_element);
+  }
 
  private:
   static constexpr int threads = Shape::OfTeams::threads;
@@ -79,6 +108,7 @@ class TeamRows {
   using Words = Kokkos::View<double*, typename Exec::scratch_memory_space,
                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   static constexpr int words = 2 * threads;
+  static constexpr int words_of_element = sizeof(LongRowPart) / sizeof(double);
 
   template <int items>
   KOKKOS_FORCEINLINE_FUNCTION void compute_in(const RowPart& whole) const {
@@ -90,7 +120,6 @@ class TeamRows {
       const RowState all = merge(mine);
       Op::write_row(m_arguments, part.tile, part.row, m_thread_id, r, all,
                     factor_to(reference_of_state(all), mine));
-      m_member.team_barrier();  // before the scratch memory is used again
     } else {
       Op::write_part(m_arguments, part.tile, part.row, m_thread_id, r, State{});
     }
@@ -134,6 +163,7 @@ class TeamRows {
   int m_lane;
   int m_thread_id;
   double* m_scratch;
+  double* m_element;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -22,6 +22,10 @@ KOKKOS_FORCEINLINE_FUNCTION void make_opaque(T& value) {
   if constexpr (std::is_pointer_v<T> || std::is_same_v<T, std::int64_t>) asm("" : "+l"(value));
 }
 
+KOKKOS_FORCEINLINE_FUNCTION void make_opaque_each_time(int& value) {
+  asm volatile("" : "+r"(value));
+}
+
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t upper_word(double x) {
   return static_cast<std::uint32_t>(__double2hiint(x));
 }
@@ -105,6 +109,11 @@ KOKKOS_FORCEINLINE_FUNCTION bool any_lane(bool condition) {
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T value_of_lane(T value, int lane) {
   return __shfl_sync(0xffffffffu, value, lane);
+}
+
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T value_of_lane_before(T value, int distance) {
+  return __shfl_up_sync(0xffffffffu, value, distance);
 }
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(bool condition) {
   return __ballot_sync(0xffffffffu, condition);

@@ -32,6 +32,10 @@ template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T value_of_lane(T value, int lane) {
   return __shfl(value, lane, static_cast<int>(blockDim.x));
 }
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T value_of_lane_before(T value, int distance) {
+  return __shfl_up(value, distance, static_cast<int>(blockDim.x));
+}
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(bool condition) {
   const unsigned first = __lane_id() / blockDim.x * blockDim.x;
   return static_cast<std::uint32_t>(__ballot(condition) >> first);

@@ -14,6 +14,8 @@ KOKKOS_FORCEINLINE_FUNCTION float fast_exp2(float x) { return Kokkos::exp2(x); }
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION void make_opaque(T&) {}
 
+KOKKOS_FORCEINLINE_FUNCTION void make_opaque_each_time(int&) {}
+
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t upper_word(double x) {
   return static_cast<std::uint32_t>(Kokkos::bit_cast<std::uint64_t>(x) >> 32);
 }
@@ -66,6 +68,10 @@ KOKKOS_FORCEINLINE_FUNCTION bool any_lane(bool condition) { return condition; }
 KOKKOS_FORCEINLINE_FUNCTION std::uint32_t ballot(bool condition) { return condition ? 1 : 0; }
 template <class T>
 KOKKOS_FORCEINLINE_FUNCTION T value_of_lane(T value, int) {
+  return value;
+}
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T value_of_lane_before(T value, int) {
   return value;
 }
 KOKKOS_FORCEINLINE_FUNCTION void vector_barrier() {}

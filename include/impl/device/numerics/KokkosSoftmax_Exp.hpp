@@ -74,7 +74,15 @@ class ExpAccurate {
 
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
     if constexpr (std::is_same_v<T, float>) {
-      KOKKOS_IF_ON_DEVICE((return by_fast_exp2(v);))
+      KOKKOS_IF_ON_DEVICE((return by_fast_exp2<true>(v);))
+    }
+    return of_shifted(v - m_first);
+  }
+
+  /// The same if the result is known to be a normal number or NaN.
+  KOKKOS_FORCEINLINE_FUNCTION T normal(T v) const {
+    if constexpr (std::is_same_v<T, float>) {
+      KOKKOS_IF_ON_DEVICE((return by_fast_exp2<false>(v);))
     }
     return of_shifted(v - m_first);
   }
@@ -94,6 +102,7 @@ class ExpAccurate {
  private:
   /// exp(d + error) = 2^t (1 + (d + error - t ln 2)), t = d log2(e) rounded. The second factor
   /// corrects for what the rounding of d and t has lost.
+  template <bool can_be_low>
   KOKKOS_FORCEINLINE_FUNCTION float by_fast_exp2(float v) const {
     const float reference = m_first + m_second;  // one of them is 0
     const float d = v - reference;
@@ -102,7 +111,7 @@ class ExpAccurate {
     const float rest = multiply_add(t, -C::ln2, d) + error;
     const float power = fast_exp2(t);
     const float e = multiply_add(power, rest, power);
-    return d < C::lowest ? 0.0f : e;  // NaN stays NaN
+    return can_be_low && d < C::lowest ? 0.0f : e;  // NaN stays NaN
   }
 
   T m_first;
