@@ -517,8 +517,10 @@ class ExpErrors {
       const Exact reference = functions.exp_accurate(v.data(), exp_block, 0, m_result.data());
       if (!is_exact_known || reference != m_reference) set_exact(v, reference);
       is_exact_known = true;
+      Exact worst = m_worst[i];
       for (std::size_t k = 0; k < exp_block; ++k)
-        m_worst[i] = std::max(m_worst[i], std::fabs(m_result[k] - m_exact[k]) / m_ulp[k]);
+        worst = std::max(worst, std::fabs(m_result[k] - m_exact[k]) * m_per_ulp[k]);
+      m_worst[i] = worst;
     }
   }
 
@@ -532,14 +534,14 @@ class ExpErrors {
     m_reference = reference;
     for (std::size_t k = 0; k < exp_block; ++k) {
       m_exact[k] = std::exp(v[k] - reference);
-      m_ulp[k] = ulp_at<T>(m_exact[k]);
+      m_per_ulp[k] = 1 / ulp_at<T>(m_exact[k]);
     }
   }
 
   std::vector<Exact> m_worst = std::vector<Exact>(compiled_isas().size());  // in ulp
   std::vector<T> m_result = std::vector<T>(exp_block);
   std::vector<Exact> m_exact = std::vector<Exact>(exp_block);
-  std::vector<Exact> m_ulp = std::vector<Exact>(exp_block);
+  std::vector<Exact> m_per_ulp = std::vector<Exact>(exp_block);  // an ulp is a power of two
   Exact m_reference = 0;
 };
 
