@@ -10,8 +10,8 @@
 /// - fast_exp2(x): 2^x of a float to two units of 2^-23; results below the smallest normal number
 ///   may be 0
 /// - make_opaque(value): makes the compiler forget what it knows about a value
-/// - make_opaque_each_time(number): the same each time the call is executed, so that what is computed
-///   from the number in a loop isn't kept in registers from one iteration to the next
+/// - make_opaque_each_time(number): the same each time the call is executed, so that what is
+///   computed from the number in a loop isn't kept in registers from one iteration to the next
 /// - upper_word(x), lower_word(x), of_words(upper, lower): take a double apart into its upper and
 ///   lower 32 bits, and put it together again
 /// - product(a, b): a * b, rounded by itself. Programs whose kernels call the library's functions
@@ -23,20 +23,21 @@
 ///   moved and not changed. The compiler keeps arrays of this type in registers.
 /// - has_shuffles, lane_number(), shuffle_xor(value, distance): the lanes of a vector. The distance
 ///   is less than shuffled_lanes. All lanes of a warp call it.
+/// - shuffle_xor(lanes, value, distance): shuffle_xor for some lanes of a warp alone, whose bits in
+///   `lanes` are set
 /// - has_max_over_warp, max_over_warp(word): the largest word of 32 bits in the 32 lanes of a warp
 /// - any_lane(condition): whether the condition holds in any lane of the warp. All lanes of a warp
 ///   call it. Without shuffles, it is the condition itself, which must be the same in all lanes of
 ///   a vector.
-/// - shuffle_xor(lanes, value, distance): the same if only the lanes of a warp whose bits in `lanes`
-///   are set call it
-/// - value_of_lane(value, lane), value_of_lane_before(value, distance), ballot(condition): the value
-///   of another lane of the vector, that of the lane `distance` lanes before (of this lane if there
-///   is none), and a bit per lane of the vector: whether the condition holds there. All lanes of a
-///   warp call them.
+/// - value_of_lane(value, lane), value_of_lane_before(value, distance): the value of another lane
+///   of the vector, and that of the lane `distance` lanes before (of this lane if there is none).
+///   All lanes of a warp call them.
+/// - ballot(condition): a bit per lane of the vector: whether the condition holds there. All lanes
+///   of a warp call it.
 /// - vector_barrier(): after it, the lanes of a vector see what the others have written to scratch
 ///   memory before
-/// - vector_length(), number_in_team(), lanes_of_team(): the lanes of the vector, the number of this
-///   lane among all lanes of the team, and their number. Lanes with neighbouring numbers are
+/// - vector_length(), number_in_team(), lanes_of_team(): the lanes of the vector, the number of
+///   this lane among all lanes of the team, and their number. Lanes with neighbouring numbers are
 ///   neighbours in a warp.
 /// - load_relaxed(word), store_relaxed(word, value): loads and stores of words of 32 or 64 bits, by
 ///   which teams exchange data through global memory. Each access moves the whole word between the
