@@ -99,7 +99,7 @@ inline constexpr T slack_of_sum = T(2);
 /// The state of a row, given the sum of its terms relative to a SharedReference. sum = 2^k m with 2
 /// <= m < 4, so that the sum relative to reference + k ln(2) is m. ln(2) is split into two numbers,
 /// the first of which has few bits (ExpConstants). The maximum of the state is not that of the row.
-/// The sum is never below 1, as if it were.
+/// The sum is at least 1, as a sum relative to the row's maximum is.
 template <RowState State, class T>
 KOKKOS_FORCEINLINE_FUNCTION State state_of_sum(T reference, T sum) {
   using C = ExpConstants<T>;

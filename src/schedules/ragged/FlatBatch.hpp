@@ -42,7 +42,8 @@ class LowerOffsets {
 
 /// The rows in the pieces of a vector's lanes. Rows without entries have no numbers here; the
 /// others are numbered in their order. The slots before the first row belong to row -1, and those
-/// after the last row to one more. These two are no rows, except that arrays have places for them.
+/// after the last row to one more. These two are no rows. Arrays have places for them, whose
+/// content isn't used.
 template <class Slots_>
 class FlatBatch {
  public:
