@@ -40,11 +40,15 @@
 
 namespace KokkosSoftmax::Impl {
 
+/// NaN as the padding of an operation. It doesn't count in a range of values (SharedReference).
 template <class X>
-KOKKOS_FORCEINLINE_FUNCTION X not_a_number() {
-  using T = std::conditional_t<sizeof(X) == 8, double, float>;
-  return static_cast<X>(Kokkos::Experimental::quiet_NaN_v<T>);
-}
+struct PaddedByNaN {
+  template <class Arguments>
+  KOKKOS_FORCEINLINE_FUNCTION static X padding(const Arguments&) {
+    using T = std::conditional_t<sizeof(X) == 8, double, float>;
+    return static_cast<X>(Kokkos::Experimental::quiet_NaN_v<T>);
+  }
+};
 
 /// Replaces entries by their values.
 template <class Source, class Arguments, class T, int count>
@@ -56,7 +60,7 @@ KOKKOS_FORCEINLINE_FUNCTION void apply_source(const Arguments& arguments, T (&en
 
 /// softmax (function 0) and log_softmax (1)
 template <class V, int function_>
-struct RaggedSoftmax {
+struct RaggedSoftmax : PaddedByNaN<typename V::X> {
   static constexpr int function = function_;
   using Types = V;
   using T = typename V::Compute;
@@ -68,10 +72,6 @@ struct RaggedSoftmax {
   static constexpr int inputs = 1;
   static constexpr bool writes_entries = true;
   static constexpr bool reduces = true;
-
-  KOKKOS_FORCEINLINE_FUNCTION static typename V::X padding(const Arguments&) {
-    return not_a_number<typename V::X>();
-  }
 
   using OfRow = FlatRowOf<Rows>;
   template <class Batch, class Entries>
@@ -107,7 +107,7 @@ struct RaggedSoftmax {
 
 /// logsumexp
 template <class V>
-struct RaggedLogSumExp {
+struct RaggedLogSumExp : PaddedByNaN<typename V::X> {
   using Types = V;
   using T = typename V::Compute;
   using Source = RaggedSource<V>;
@@ -117,10 +117,6 @@ struct RaggedLogSumExp {
   static constexpr int inputs = 1;
   static constexpr bool writes_entries = false;
   static constexpr bool reduces = true;
-
-  KOKKOS_FORCEINLINE_FUNCTION static typename V::X padding(const Arguments&) {
-    return not_a_number<typename V::X>();
-  }
 
   using OfRow = FlatRowOf<Rows>;
   template <class Batch, class Entries>
@@ -250,7 +246,7 @@ struct RaggedBackward {
 
 /// The backward pass of logsumexp, which computes each entry alone.
 template <class V>
-struct RaggedGradient {
+struct RaggedGradient : PaddedByNaN<typename V::X> {
   using Types = V;
   using T = typename V::Compute;
   using Source = RaggedSource<V>;
@@ -259,10 +255,6 @@ struct RaggedGradient {
   static constexpr int inputs = 1;
   static constexpr bool writes_entries = true;
   static constexpr bool reduces = false;
-
-  KOKKOS_FORCEINLINE_FUNCTION static typename V::X padding(const Arguments&) {
-    return not_a_number<typename V::X>();
-  }
 
   /// dx of an entry with the value v.
   struct OfRow {

@@ -8,8 +8,8 @@
 #include <op/RaggedOps.hpp>
 #include <op/ReduceTile.hpp>
 #include <op/SecondRead.hpp>
-#include <row/DividedElement.hpp>
 #include <row/TileOf.hpp>
+#include <schedules/ragged/DividedElement.hpp>
 #include <team/TeamReduce.hpp>
 
 namespace KokkosSoftmax::Impl {

@@ -8,7 +8,7 @@
 
 #include <op/RaggedOps.hpp>
 #include <row/DealtEntries.hpp>
-#include <row/DividedElement.hpp>
+#include <schedules/ragged/DividedElement.hpp>
 #include <schedules/ragged/FlatBatch.hpp>
 
 namespace KokkosSoftmax::Impl {
