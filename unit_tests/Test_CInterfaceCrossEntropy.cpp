@@ -241,6 +241,12 @@ TYPED_TEST(CCrossEntropy, Operands) {
   operands.lse = &call.lse.c;
   EXPECT_TRUE(fails({"logsumexp_backward: operands.lse is given", "set it to NULL"}));
   operands.lse = nullptr;
+  operands.weights = &tbias.c;
+  EXPECT_TRUE(fails({"logsumexp_backward: operands.weights is given", "set it to NULL"}));
+  operands.weights = nullptr;
+  operands.sign = &call.lse.c;
+  EXPECT_TRUE(fails({"logsumexp_backward: operands.sign is given", "set it to NULL"}));
+  operands.sign = nullptr;
   operands.lengths = &tbias.c;
   EXPECT_TRUE(fails({"logsumexp_backward: lengths has type"}));
   operands.lengths = nullptr;

@@ -31,8 +31,9 @@ void apply(int space, void* stream, const kokkossoftmax_tensor* x, const kokkoss
   check_tensor(operation, "x", x, Role::input);
   check_tensor(operation, y_name, y, Role::output);
   const Options cpp = cpp_options(operation, options);
-  const kokkossoftmax_operands given =
-      known_operands(operation, operands, !one_value_per_row(operation));
+  const kokkossoftmax_operands given = known_operands(
+      operation, operands,
+      one_value_per_row(operation) ? MoreOperands::weights_and_sign : MoreOperands::lse_and_max);
   with_types(
       SupportedTypes{}, operation, x->type, y_name, y->type, [&]<class X, class Y>(TypePair<X, Y>) {
         check_alignment<typename X::type>(operation, "x", *x);

@@ -100,9 +100,10 @@ int kokkossoftmax_logsumexp_backward(int space, void* stream, const kokkossoftma
                                      const kokkossoftmax_operands* operands) {
   return Impl::guarded([&] {
     constexpr auto operation = Impl::GradientOperation::logsumexp_backward;
-    Impl::gradient<operation>(
-        "kokkossoftmax_logsumexp_backward", space, stream, {x, lse, "dlse", dlse, dx}, nullptr,
-        Impl::cpp_options(operation, options), Impl::known_operands(operation, operands, false));
+    Impl::gradient<operation>("kokkossoftmax_logsumexp_backward", space, stream,
+                              {x, lse, "dlse", dlse, dx}, nullptr,
+                              Impl::cpp_options(operation, options),
+                              Impl::known_operands(operation, operands, Impl::MoreOperands::none));
   });
 }
 

@@ -18,11 +18,13 @@ namespace KokkosSoftmax::Impl {
 constexpr std::size_t min_operands_size =
     offsetof(kokkossoftmax_operands, lse) + sizeof(kokkossoftmax_operands::lse);
 
+/// The operands that a call can have besides those of every call.
+enum class MoreOperands { none, lse_and_max, weights_and_sign };
+
 /// The caller's operands, with NULL for the members that the caller doesn't have or doesn't give.
-/// `writes_beside`: whether lse and max can be among them; otherwise weights and sign can.
 inline kokkossoftmax_operands known_operands(const Callee& callee,
                                              const kokkossoftmax_operands* operands,
-                                             bool writes_beside) {
+                                             MoreOperands more) {
   kokkossoftmax_operands known{};
   if (operands == nullptr) return known;
   const std::size_t size = operands->size;
@@ -38,12 +40,12 @@ inline kokkossoftmax_operands known_operands(const Callee& callee,
                   " of this library): leave it NULL, or use a later library");
   std::memcpy(&known, operands, std::min(size, sizeof(known)));
   const auto check_is_beside = [&](const char* name, const kokkossoftmax_tensor* tensor) {
-    if (tensor != nullptr && !writes_beside)
+    if (tensor != nullptr && more != MoreOperands::lse_and_max)
       throw_invalid(callee, "operands.", name, " is given (", callee.name(),
                     " writes nothing beside its result): set it to NULL");
   };
   const auto check_is_weighted = [&](const char* name, const kokkossoftmax_tensor* tensor) {
-    if (tensor != nullptr && writes_beside)
+    if (tensor != nullptr && more != MoreOperands::weights_and_sign)
       throw_invalid(callee, "operands.", name, " is given (only logsumexp has weights and signs): ",
                     "set it to NULL, or give the logarithms of positive weights as bias");
   };
