@@ -150,7 +150,7 @@ class ClosedGroups : public ::testing::Test {
  private:
   const Watchdog m_watchdog{std::chrono::seconds(300)};  // if teams wait for ever
 };
-TYPED_TEST_SUITE(ClosedGroups, ValueConfigs, ConfigName);
+TYPED_TEST_SUITE(ClosedGroups, ScheduleConfigs, ConfigName);
 
 TYPED_TEST(ClosedGroups, OneRowAGroup) {
   using Even = typename TestFixture::Even;

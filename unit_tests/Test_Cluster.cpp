@@ -112,7 +112,7 @@ class Cluster : public ::testing::Test {
  private:
   const Watchdog m_watchdog{std::chrono::seconds(300)};  // if teams wait for ever
 };
-TYPED_TEST_SUITE(Cluster, AllValueConfigs, ConfigName);
+TYPED_TEST_SUITE(Cluster, AllScheduleConfigs, ConfigName);
 
 // Aligned and unaligned rows, with segments of different lengths.
 TYPED_TEST(Cluster, OfEachSize) {

@@ -69,7 +69,7 @@ class ClusterColumn : public ::testing::Test {
  private:
   const Watchdog m_watchdog{std::chrono::seconds(300)};  // if teams wait for ever
 };
-TYPED_TEST_SUITE(ClusterColumn, AllValueConfigs, ConfigName);
+TYPED_TEST_SUITE(ClusterColumn, AllScheduleConfigs, ConfigName);
 
 TYPED_TEST(ClusterColumn, OfEachSize) {
   TestFixture::template for_each_schedule<Operation::softmax>([](const auto&... choice) {

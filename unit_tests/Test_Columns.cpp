@@ -78,7 +78,7 @@ class Columns : public ::testing::Test {
     }
   }
 };
-TYPED_TEST_SUITE(Columns, AllValueConfigs, ConfigName);
+TYPED_TEST_SUITE(Columns, AllScheduleConfigs, ConfigName);
 
 // Numbers of neighbours and addresses that allow chunks of 8, 4 or 2 rows, or no chunks.
 TYPED_TEST(Columns, AnyPlaces) {
@@ -275,7 +275,7 @@ class ColumnRule : public ::testing::Test {
     return ::testing::AssertionFailure() << "no \"" << part << "\" in " << description;
   }
 };
-TYPED_TEST_SUITE(ColumnRule, AllValueConfigs, ConfigName);
+TYPED_TEST_SUITE(ColumnRule, AllScheduleConfigs, ConfigName);
 
 TYPED_TEST(ColumnRule, TakesSeveralRowsALane) {
   if constexpr (is_host_space<typename TypeParam::exec>) {

@@ -138,8 +138,12 @@ std::vector<ForcedCall> calls_that_force(Algorithm algorithm) {
   throw std::logic_error("no such algorithm");
 }
 
+template <class C>
+class ForcedInstances : public Instances<C> {};
+TYPED_TEST_SUITE(ForcedInstances, ScheduleConfigs, ConfigName);
+
 // A call is one kernel, that of the forced algorithm, with the label of docs/tools.md.
-TYPED_TEST(Instances, ForcedAlgorithmIsOneKernel) {
+TYPED_TEST(ForcedInstances, OneKernel) {
   for (const Algorithm algorithm : all_algorithms)
     for (const auto& [extents, axis] : calls_that_force(algorithm))
       for (const Function function : all_functions) {
@@ -160,7 +164,7 @@ TYPED_TEST(Instances, ForcedAlgorithmIsOneKernel) {
 
 // The kernels of a call in two passes, with labels that tell them apart. logsumexp has no second
 // pass.
-TYPED_TEST(Instances, TwoPassesAreThreeKernels) {
+TYPED_TEST(ForcedInstances, TwoPassesAreThreeKernels) {
   const Options options{.axis = 0, .algorithm = Algorithm::two_pass_column};
   for (const Function function : all_functions) {
     const typename TypeParam::exec exec;

@@ -133,14 +133,16 @@ TYPED_TEST(Plans, OneKernelNoFenceNoAllocation) {
 }
 
 TYPED_TEST(Plans, ForcedAlgorithm) {
-  for (const Algorithm algorithm :
-       {Algorithm::subgroup, Algorithm::fused_scratch, Algorithm::online}) {
+  using Exec = typename TypeParam::exec;
+  std::vector<Algorithm> algorithms = {Algorithm::subgroup, Algorithm::fused_scratch,
+                                       Algorithm::online};
+  if (!has_gpu_schedules<Exec>) algorithms = {Algorithm::host};
+  for (const Algorithm algorithm : algorithms) {
     const Case c{.extents = {65, 15}, .options = {.algorithm = algorithm}};
     TestFixture::expect_bits_of_function(c);
     const auto x = TestFixture::input(c), y = TestFixture::output(c);
     TestFixture::with_views(c, x, y, [&](const auto& x_view, const auto& y_view) {
-      const auto plan =
-          make_plan(c.function, typename TypeParam::exec{}, x_view, y_view, c.options);
+      const auto plan = make_plan(c.function, Exec{}, x_view, y_view, c.options);
       EXPECT_NE(plan.describe().find(std::string(to_string(algorithm)) + "{"), std::string::npos)
           << plan.describe();
     });
@@ -165,7 +167,9 @@ TYPED_TEST(Plans, AllocatesNothingLater) {
     for (const Function function : all_functions) {
       const Case c{.function = function,
                    .extents = {1, 100003},
-                   .options = {.algorithm = Algorithm::split_online}};
+                   .options = {.algorithm = has_gpu_schedules<typename TypeParam::exec>
+                                                ? Algorithm::split_online
+                                                : Algorithm::automatic}};
       const auto x = TestFixture::input(c), y = TestFixture::output(c);
       TestFixture::with_views(c, x, y, [&](const auto& x_view, const auto& y_view) {
         const auto plan = make_plan(function, exec, x_view, y_view, c.options);

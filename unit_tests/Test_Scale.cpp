@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <support/Algorithms.hpp>
 #include <support/Check.hpp>
 #include <vector>
 #if defined(__SSE2__)
@@ -68,13 +69,9 @@ TYPED_TEST(Scale, ZeroWithoutDenormalNumbers) {
   constexpr T infinity = std::numeric_limits<T>::infinity();
   const Rows<T> rows{2, 5, {1, -infinity, 3, -1, -infinity, -infinity, 0, 2, 1e30f, -1e30f}};
   const auto expected = reference(rows, 0.0);
-#if defined(KOKKOSSOFTMAX_NO_GPU_SCHEDULES_ON_HOSTS)
-  const std::vector<Algorithm> algorithms = {Algorithm::automatic, Algorithm::host};
-#else
-  const std::vector<Algorithm> algorithms = {Algorithm::automatic, Algorithm::host,
-                                             Algorithm::online, Algorithm::subgroup,
-                                             Algorithm::packed};
-#endif
+  const auto algorithms = compiled_for<typename TypeParam::exec>(
+      {Algorithm::automatic, Algorithm::host, Algorithm::online, Algorithm::subgroup,
+       Algorithm::packed});
   for (const Algorithm algorithm : algorithms)
     for (const Function function : all_functions) {
       const DenormalsAreZero denormals_are_zero;

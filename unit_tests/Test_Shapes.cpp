@@ -90,7 +90,7 @@ TYPED_TEST(LongRows, OfAMillionColumns) {
 
 template <class C>
 class SlowLongRows : public ::testing::Test {};
-TYPED_TEST_SUITE(SlowLongRows, ValueConfigs, ConfigName);
+TYPED_TEST_SUITE(SlowLongRows, ScheduleConfigs, ConfigName);
 
 TYPED_TEST(SlowLongRows, OfAMillionColumns) {
   expect_right_for_long_rows<TypeParam>(

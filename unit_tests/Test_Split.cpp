@@ -36,7 +36,7 @@ class Split : public ::testing::Test {
  private:
   const Watchdog m_watchdog{std::chrono::seconds(300)};  // if teams wait for ever
 };
-TYPED_TEST_SUITE(Split, ValueConfigs, ConfigName);
+TYPED_TEST_SUITE(Split, ScheduleConfigs, ConfigName);
 
 // Launches on a host return when they are done. Test_HostThreads tests concurrent launches there.
 TYPED_TEST(Split, ManyInstancesAtOnceOnGpus) {

@@ -41,7 +41,7 @@ class TwoPassColumn : public ::testing::Test {
     return description.find("two_pass_column{") != std::string::npos;
   }
 };
-TYPED_TEST_SUITE(TwoPassColumn, AllValueConfigs, ConfigName);
+TYPED_TEST_SUITE(TwoPassColumn, AllScheduleConfigs, ConfigName);
 
 // Fewer columns than phases, parts of one tile, many parts.
 TYPED_TEST(TwoPassColumn, AnyNumberOfColumns) {

@@ -25,12 +25,15 @@ namespace KokkosSoftmax::Impl {
 template <class Exec, class V>
 struct Shapes : RegisterShapes<V>, LongRowShapes<Exec, V>, ColumnShapes<V> {};
 
-/// Whether hosts have schedules besides that of the algorithm `host`. Only builds with tests or
-/// benchmarks and without a GPU need them (KokkosSoftmax_HOST_GPU_SCHEDULES).
+/// Whether a host space has schedules besides that of the algorithm `host`. Only builds with tests
+/// or benchmarks and without a GPU need them (KokkosSoftmax_HOST_GPU_SCHEDULES), and they need them
+/// on one space.
+template <class Exec>
+inline constexpr bool host_has_gpu_schedules =
 #if defined(KOKKOSSOFTMAX_NO_GPU_SCHEDULES_ON_HOSTS)
-inline constexpr bool hosts_have_gpu_schedules = false;
+    false;
 #else
-inline constexpr bool hosts_have_gpu_schedules = true;
+    std::is_same_v<Exec, Kokkos::DefaultHostExecutionSpace>;
 #endif
 
 /// The shapes of the kernels of a source, on GPUs and on hosts: as many as are worth their time to
@@ -66,7 +69,7 @@ struct ShapesOfSource<Exec, Source, V> {
 template <class Exec, class Source, class V = typename Source::Types>
 using ShapesOf = std::conditional_t<
     !is_host_space<Exec>, typename ShapesOfSource<Exec, Source>::OnGpus,
-    std::conditional_t<hosts_have_gpu_schedules && is_full_precision<V>,
+    std::conditional_t<host_has_gpu_schedules<Exec> && is_full_precision<V>,
                        typename ShapesOfSource<Exec, Source>::OnHosts, NoShapes>>;
 
 }  // namespace KokkosSoftmax::Impl

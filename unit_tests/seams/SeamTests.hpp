@@ -50,7 +50,7 @@ auto seam_configs(TypeList<Exec...>) {
   return typename Concatenated<SeamConfigsOf<Exec, With>...>::type{};
 }
 template <class With>
-using SeamConfigs = typename decltype(seam_configs<With>(TestedSpaces{}))::types;
+using SeamConfigs = typename decltype(seam_configs<With>(ScheduleSpaces{}))::types;
 
 struct SeamName {
   template <class C>

@@ -12,6 +12,7 @@
 #include <string>
 #include <support/Check.hpp>
 #include <support/Devices.hpp>
+#include <vector>
 
 namespace KokkosSoftmax::Test {
 
@@ -24,13 +25,23 @@ inline constexpr auto all_algorithms = [] {
   return all;
 }();
 
+/// Those of the algorithms that the library has on an execution space for float and double.
+template <class Exec>
+std::vector<Algorithm> compiled_for(std::vector<Algorithm> algorithms) {
+  if (!has_gpu_schedules<Exec>)
+    std::erase_if(algorithms, [](Algorithm algorithm) {
+      return algorithm != Algorithm::automatic && algorithm != Algorithm::host;
+    });
+  return algorithms;
+}
+
 /// The shapes that each algorithm must accept at least: dense matrices whose rows are contiguous,
 /// or with `strided`, whose columns are contiguous.
 template <class C>
 bool must_serve(Algorithm algorithm, Function function, std::size_t columns, bool strided) {
   constexpr bool on_host = is_host_space<typename C::exec>;
   constexpr bool is_full_precision = std::is_same_v<typename C::x_value, typename C::value>;
-  if (on_host && !is_full_precision)
+  if (on_host && !(is_full_precision && has_gpu_schedules<typename C::exec>))
     return algorithm == Algorithm::host || algorithm == Algorithm::automatic;
   switch (algorithm) {
     case Algorithm::packed:

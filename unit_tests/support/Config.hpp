@@ -70,17 +70,29 @@ template <class Exec>
 inline constexpr bool is_host_space =
     std::is_same_v<typename Exec::memory_space, Kokkos::HostSpace>;
 
-template <class... Exec>
-constexpr auto gpus(TypeList<Exec...>) {
-  return
-      typename Concatenated<std::conditional_t<is_host_space<Exec>, TypeList<>, TypeList<Exec>>...,
-                            TypeList<>>::type{};
-}
-
-/// The execution spaces of most suites. If the library has the schedules for GPUs on GPUs alone,
-/// these are the GPUs. The same suites on hosts are left to builds without a GPU.
+/// Whether the library has the schedules for GPUs on an execution space. In builds without a GPU,
+/// the default host space has them.
+template <class Exec>
+inline constexpr bool has_gpu_schedules =
 #if defined(KOKKOSSOFTMAX_NO_GPU_SCHEDULES_ON_HOSTS)
-using TestedSpaces = decltype(gpus(EnabledSpaces{}));
+    !is_host_space<Exec>;
+#else
+    !is_host_space<Exec> || std::is_same_v<Exec, Kokkos::DefaultHostExecutionSpace>;
+#endif
+
+template <class... Exec>
+constexpr auto with_gpu_schedules(TypeList<Exec...>) {
+  return typename Concatenated<
+      std::conditional_t<has_gpu_schedules<Exec>, TypeList<Exec>, TypeList<>>...,
+      TypeList<>>::type{};
+}
+/// The execution spaces of suites for these schedules.
+using ScheduleSpaces = decltype(with_gpu_schedules(EnabledSpaces{}));
+
+/// The execution spaces of most suites. In a build for a GPU, these are the GPUs. The same suites
+/// on hosts are left to builds without a GPU.
+#if defined(KOKKOSSOFTMAX_NO_GPU_SCHEDULES_ON_HOSTS)
+using TestedSpaces = ScheduleSpaces;
 #else
 using TestedSpaces = EnabledSpaces;
 #endif
@@ -99,6 +111,7 @@ struct OverSpaces<TypeList<Exec...>> {
 
 /// Spaces x {double, float}, and spaces x {double, float} x {Right, Left, Stride}.
 using ValueConfigs = OverSpaces<TestedSpaces>::values::types;
+using ScheduleConfigs = OverSpaces<ScheduleSpaces>::values::types;
 using EnabledValueConfigs = OverSpaces<EnabledSpaces>::values::types;
 template <class Spaces>
 using LayoutConfigsOf =
@@ -132,13 +145,17 @@ using HalfConfigs =
     typename Concatenated<decltype(half_configs<L>(EnabledSpaces{}))...>::type::types;
 #endif
 
-/// ValueConfigs, and the pairs with half types if there are any.
+/// ValueConfigs and ScheduleConfigs, and the pairs with half types if there are any.
 #ifdef KOKKOSSOFTMAX_TEST_HALF_TYPES
-using AllValueConfigs =
-    Concatenated<OverSpaces<TestedSpaces>::values,
-                 decltype(half_configs<Kokkos::LayoutRight>(EnabledSpaces{}))>::type::types;
+template <class Spaces>
+using WithHalfTypes = typename Concatenated<typename OverSpaces<Spaces>::values,
+                                            decltype(half_configs<Kokkos::LayoutRight>(
+                                                EnabledSpaces{}))>::type::types;
+using AllValueConfigs = WithHalfTypes<TestedSpaces>;
+using AllScheduleConfigs = WithHalfTypes<ScheduleSpaces>;
 #else
 using AllValueConfigs = ValueConfigs;
+using AllScheduleConfigs = ScheduleConfigs;
 #endif
 
 /// Those of AllValueConfigs with one type for x and y.
