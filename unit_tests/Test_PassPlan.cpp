@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -124,6 +125,21 @@ TYPED_TEST(PassPlans, AsManyPartsAsTeamsNeed) {
   EXPECT_LT(TestFixture::plan(m, limits).parts(), 16);
   limits.teams = 1 << 20;
   EXPECT_EQ(TestFixture::plan(m, limits).parts(), 4096 / 64);
+}
+
+// If panels and phases alone are more teams, each has one part.
+TYPED_TEST(PassPlans, NoMoreTeamsThanAtMost) {
+  for (const std::int64_t rows : {64, 128, 400}) {
+    const Matrix m{1, rows, 100000, rows, 0};
+    PassLimits limits{.panel_rows = 64, .tile_columns = 8, .are_teams_at_most = true};
+    const std::int64_t fewest = TestFixture::plan(m, limits).teams();
+    for (const std::int64_t most : {7, 20, 100, 528}) {
+      limits.teams = most;
+      const std::int64_t teams = TestFixture::plan(m, limits).teams();
+      EXPECT_LE(teams, std::max(most, fewest));
+      EXPECT_GT(3 * teams, most);
+    }
+  }
 }
 
 }  // namespace

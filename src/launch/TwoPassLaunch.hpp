@@ -99,17 +99,18 @@ struct TwoPassLaunch {
 
   /// The numbers below were measured on an H200, and those of few rows on an H100. The more parts
   /// there are, the more states are stored and merged. Few teams merge the parts of few rows.
-  /// Without a second pass, few rows therefore have only as many teams as are resident at one time.
+  /// Without a second pass, few rows therefore have no more teams than are resident at one time.
   static PassPlan plan_to_reduce(const Context& context) {
     constexpr std::int64_t few_rows = 512;
     constexpr int of_many_rows = 16;  // teams per multiprocessor
-    constexpr int of_few_rows =
-        Kernels::has_second_pass || Shape::min_teams == 0 ? of_many_rows : Shape::min_teams;
-    const int teams = context.problem().rows <= few_rows ? of_few_rows : of_many_rows;
+    const bool is_one_wave =
+        !Kernels::has_second_pass && Shape::min_teams > 0 && context.problem().rows <= few_rows;
+    const int teams = is_one_wave ? Shape::min_teams : of_many_rows;
     return plan_of<Reduce>(context, context.problem().x, context.problem().x_column_stride,
                            {.columns_of_phase = 256,
                             .columns_of_part = 2 * Reduce::columns_per_tile,
-                            .teams = std::int64_t{teams} * multiprocessors(context.exec)});
+                            .teams = std::int64_t{teams} * multiprocessors(context.exec),
+                            .are_teams_at_most = is_one_wave});
   }
   /// Small parts, unless it takes long to make the rows of a source.
   static PassPlan plan_to_write(const Context& context) {

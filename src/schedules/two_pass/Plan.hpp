@@ -72,6 +72,7 @@ struct PassLimits {
   std::int64_t columns_of_phase = 1;  ///< at least, if smaller blocks permit it
   std::int64_t columns_of_part = 1;   ///< at least, if a phase has several parts
   std::int64_t teams = 1;             ///< at least, if the parts permit it
+  bool are_teams_at_most = false;     ///< `teams` is the most, if panels and phases permit it
 };
 
 /// The array whose blocks a pass doesn't share between teams.
@@ -109,7 +110,9 @@ class PassPlan {
     m_panels = divide_up(run + before / array.entry_bytes, m_panel_rows);
     const std::int64_t of_phase = divide_up(columns, phases);
     const std::int64_t most = std::max<std::int64_t>(1, of_phase / limits.columns_of_part);
-    const std::int64_t wanted = divide_up(limits.teams, m_runs * m_panels * phases);
+    const std::int64_t teams_of_part = m_runs * m_panels * phases;
+    const std::int64_t wanted = limits.are_teams_at_most ? limits.teams / teams_of_part
+                                                         : divide_up(limits.teams, teams_of_part);
     const std::int64_t of_part = divide_up(of_phase, std::clamp<std::int64_t>(wanted, 1, most));
     m_columns_of_part = divide_up(of_part, limits.tile_columns) * limits.tile_columns;
     m_parts_of_phase = divide_up(of_phase, m_columns_of_part);
