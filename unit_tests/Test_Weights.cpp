@@ -339,6 +339,8 @@ TYPED_TEST(Weights, LargeWeightsOfFarEntries) {
     add({0, 1}, {-far / 2, large});
     add({0, 1}, {-far * 0.9, large});
     add({0, 1}, {-far * 0.9, -large});
+    // The second term is 1. Its distance from the maximum has more bits than a float.
+    if (is_float) add({0.448627472, 1e-30}, {-76.221756, 1.26674157e33});
     for (const int axis : {0, 1})
       for (const Algorithm algorithm : all_algorithms)
         is_served(algorithm, [&] {
@@ -347,6 +349,42 @@ TYPED_TEST(Weights, LargeWeightsOfFarEntries) {
               << columns << " columns, axis " << axis << ", " << to_string(algorithm);
         });
   }
+}
+
+// Of finite weights whose sum exceeds the largest number.
+TYPED_TEST(Weights, InfiniteSums) {
+  using Exec = typename TypeParam::exec;
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  if (sizeof(X) == 2) return;  // sums of half types are floats, which they don't reach
+  constexpr T large = std::numeric_limits<T>::max() / 64;
+  const Exec exec;
+  const Kokkos::View<T*, Exec> lse("lse", 2), sign("sign", 2);
+  for (const std::size_t columns : {100, 768, 5001, 140000})
+    for (const int axis : {0, 1}) {
+      const std::size_t across = axis == 0 ? 2 : columns;
+      const Kokkos::View<X**, Right, Exec> x("x", 2 * columns / across, across),
+          weights("weights", x.extent(0), across);
+      for (const int row : {0, 1})
+        if (axis == 0)
+          Kokkos::deep_copy(Kokkos::subview(weights, Kokkos::ALL, row),
+                            X(row == 0 ? large : -large));
+        else
+          Kokkos::deep_copy(Kokkos::subview(weights, row, Kokkos::ALL),
+                            X(row == 0 ? large : -large));
+      for (const Algorithm algorithm : all_algorithms)
+        is_served(algorithm, [&] {
+          logsumexp(exec, x, lse, {.axis = axis, .algorithm = algorithm},
+                    Operands{.weights = weights, .sign = sign});
+          const auto got = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), lse),
+                     signs = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), sign);
+          for (const int row : {0, 1}) {
+            EXPECT_EQ(got(row), std::numeric_limits<T>::infinity())
+                << columns << " columns, axis " << axis << ", " << to_string(algorithm);
+            EXPECT_EQ(signs(row), T(row == 0 ? 1 : -1));
+          }
+        });
+    }
 }
 
 // An entry with the weight 0 counts for nothing, even if it is NaN or +inf. The sign of an infinite
@@ -497,6 +535,9 @@ TEST(WeightsErrors, NameTheOperand) {
   EXPECT_TRUE(throws_with({"weights"}, [&] { call(Operands{.weights = wrong}); }));
   EXPECT_TRUE(
       throws_with({"sign"}, [&] { call(Operands{.weights = weights, .sign = short_sign}); }));
+  EXPECT_TRUE(throws_with({"extents (0) of sign"}, [&] {
+    call(Operands{.weights = weights, .sign = Kokkos::View<double*, Exec>()});
+  }));
   EXPECT_TRUE(throws_with({"overlap"}, [&] { call(Operands{.weights = weights, .sign = lse}); }));
   const auto row = Kokkos::subview(x, 1, std::pair(0, 4));
   EXPECT_TRUE(throws_with({"overlap"}, [&] { call(Operands{.weights = weights, .sign = row}); }));

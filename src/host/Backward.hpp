@@ -170,7 +170,7 @@ KOKKOSSOFTMAX_HOST_FUNCTION void add_to(HostBackwardSums& sums, std::int64_t row
     const double term = term_of(r) - sums.dropped[r];
     const double sum = sums.sum[r] + term;
     const double dropped = (sum - sums.sum[r]) - term;
-    sums.dropped[r] = dropped == dropped ? dropped : 0;
+    sums.dropped[r] = dropped - dropped == 0 ? dropped : 0;  // an infinite sum drops nothing
     sums.sum[r] = sum;
   }
 }

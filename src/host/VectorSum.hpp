@@ -20,7 +20,7 @@ class VectorSum {
     term -= m_dropped;
     const V sum = m_sum + term;
     const V dropped = (sum - m_sum) - term;
-    m_dropped = dropped == dropped ? dropped : V{};  // inf - inf: an infinite sum drops nothing
+    m_dropped = dropped - dropped == V{} ? dropped : V{};  // an infinite sum drops nothing
     m_sum = sum;
   }
   KOKKOSSOFTMAX_HOST_FUNCTION void multiply(V factor) {

@@ -19,7 +19,8 @@ struct WeightedKernelsOf {
   static HostState<T> reduce(const T* value, const T* weight, std::int64_t n) {
     const T max = largest(value, n);
     if (max == NumberTraits<T>::infinity) return of_infinite_max(value, weight, n);
-    return {max, max, sum(value, weight, n, max)};
+    const T reference = ExpAccurate<L>::reference(L::splat(max))[0];
+    return {max, reference, sum(value, weight, n, reference)};
   }
 
   /// See HostWeightedKernels. Terms near 1 or -1 are rare, and are divided one by one.
@@ -47,8 +48,8 @@ struct WeightedKernelsOf {
     return all;
   }
 
-  /// The sum of weight * exp(value - reference). A weight can be so large that the exponentials far
-  /// below the reference matter, which ExpForSum doesn't make 0.
+  /// The sum of weight * exp(value - reference) for the reference of ExpAccurate. A weight can be
+  /// so large that the exponentials far below the reference matter, which ExpForSum doesn't make 0.
   static double sum(const T* value, const T* weight, std::int64_t n, T reference) {
     const ExpAccurate<L> exp(L::splat(reference));
     const auto term = [&](V v, V w) KOKKOSSOFTMAX_HOST_LAMBDA { return w * exp(v); };

@@ -17,7 +17,8 @@ class CompensatedSum {
     term -= m_dropped;
     const T sum = m_sum + term;
     const T dropped = (sum - m_sum) - term;
-    m_dropped = dropped == dropped ? dropped : T(0);  // inf - inf: an infinite sum drops nothing
+    // An infinite sum drops nothing. Otherwise inf - inf would follow.
+    m_dropped = Kokkos::abs(dropped) < Kokkos::Experimental::infinity_v<T> ? dropped : T(0);
     m_sum = sum;
   }
 
