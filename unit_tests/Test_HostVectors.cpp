@@ -127,14 +127,8 @@ class HostVectors : public ::testing::Test {
                      const Options& options) {
     const Exec exec;
     const KokkosSoftmax::Impl::RowArgs<V> arguments(problem, options);
-    const KokkosSoftmax::Impl::HostJobs<Op> jobs(arguments);
-    if (jobs.has_rows()) {
-      KokkosSoftmax::Impl::host_vector_rows<Exec, Op>(exec, "test", arguments);
-    } else {
-      ASSERT_TRUE(jobs.has_panels());
-      KokkosSoftmax::Impl::host_vector_panels<Exec, Op>(exec, "test", arguments,
-                                                        options.reproducible);
-    }
+    ASSERT_TRUE((KokkosSoftmax::Impl::host_vectors<Exec, Op>(exec, "test", arguments,
+                                                             options.reproducible)));
     exec.fence();
   }
 };

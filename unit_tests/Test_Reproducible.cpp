@@ -90,6 +90,47 @@ TYPED_TEST(Reproducible, Automatic) {
             {.function = function, .options = {.axis = axis, .reproducible = true}});
 }
 
+// Strides of x and y that differ, and gaps between rows or columns: the bits are those of the row
+// alone in contiguous memory.
+TYPED_TEST(Reproducible, AnyStrides) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  using Strided = Kokkos::LayoutStride;
+  for (const std::size_t columns : {2, 33, 781, 5000, 70001}) {
+    const auto& row = normal_sample<T>(1, columns).rows;
+    for (const Function function : all_functions) {
+      const Case alone{.function = function, .options = {.axis = 1, .reproducible = true}};
+      const auto expected = TestFixture::result(row, alone, {}, Exec{});
+      for (const std::size_t count : {1, 3}) {
+        Rows<T> rows = row;
+        for (; rows.count < count; ++rows.count)
+          rows.values.insert(rows.values.end(), row.values.begin(), row.values.end());
+        const Extents extents{count, columns}, right{columns, 1}, left{1, count}, padded{1, 7},
+            gaps{2 * columns + 1, 2}, far{2, 2 * count + 5};
+        for (const auto& [x_strides, y_strides] :
+             {std::pair{padded, padded}, {right, left}, {left, right}, {gaps, gaps}, {far, far}}) {
+          const Case c{.function = function, .extents = extents, .options = alone.options};
+          const bool reduces = function == Function::logsumexp;
+          const Field<T, Exec> y(reduces ? place_right({count}) : Placement{extents, y_strides});
+          Field<T, Exec> x(Placement{extents, x_strides});
+          x.assign(rows.values);
+          if (reduces)
+            call(function, Exec{}, x.template view<Strided, 2>(), y.template view<Strided, 1>(),
+                 c.options);
+          else
+            call(function, Exec{}, x.template view<Strided, 2>(), y.template view<Strided, 2>(),
+                 c.options);
+          Exec{}.fence();
+          for (std::size_t r = 0; r < count; ++r)
+            EXPECT_TRUE(same_bits(TestFixture::part(c, y.read(), r), expected))
+                << ::testing::PrintToString(c) << ", row " << r << ", strides "
+                << ::testing::PrintToString(x_strides);
+        }
+      }
+    }
+  }
+}
+
 /// Whether the algorithm serves calls with Options::reproducible.
 bool is_reproducible(Algorithm algorithm) {
   switch (algorithm) {

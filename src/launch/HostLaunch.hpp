@@ -38,14 +38,10 @@ struct HostLaunch {
 
  private:
   static void launch_of_one_input(const Context& context, const std::string& label) {
-    if constexpr (HostKernelsOf<Op>::exist && std::is_same_v<Source, PlainSource<V>>) {
-      const bool reproducible = context.options.reproducible;
-      const HostJobs<Op> jobs(context.arguments);
-      if (jobs.has_rows())
-        return host_vector_rows<Exec, Op>(context.exec, label, context.arguments);
-      if (jobs.has_panels())
-        return host_vector_panels<Exec, Op>(context.exec, label, context.arguments, reproducible);
-    }
+    if constexpr (HostKernelsOf<Op>::exist && std::is_same_v<Source, PlainSource<V>>)
+      if (host_vectors<Exec, Op>(context.exec, label, context.arguments,
+                                 context.options.reproducible))
+        return;
     if constexpr (knows_rows<Source> && HostKernelsOf<Op>::exist && OpOnComputed<Op>::exists)
       if (context.problem().columns > 0)
         return host_values<Exec, HostValueRows<Op, Source>>(context.exec, label, context.arguments);

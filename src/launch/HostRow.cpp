@@ -65,7 +65,7 @@ typename Op::Types::Compute compute_row(StridedRow<const typename Op::Types::X> 
     job.y_column_stride = y.stride;
     job.y_stride = 0;
     job.columns = columns;
-    HostGatheredRows<Op>(kernels, job).compute();
+    HostGatheredRows<Op>(kernels, job, 0).compute();
   }
   return lse;
 }

@@ -129,6 +129,8 @@ class HostJobs {
   }
   /// The number of rows of a job.
   std::int64_t neighbours() const { return fastest().extent; }
+  /// The distance of these rows in x.
+  std::int64_t x_row_stride() const { return fastest().x_stride; }
 
   /// `count` rows from row `first` on, which are contiguous.
   Rows rows(std::int64_t first, std::int64_t count) const {
@@ -247,8 +249,8 @@ struct HostPanelsBlocks {
   }
 };
 
-/// Rows that lie side by side and are copied to a buffer for Options::reproducible, so that they
-/// have the bits of contiguous rows. One row, or several of at most one span in all.
+/// Rows with any strides that are copied to a buffer for Options::reproducible, so that they have
+/// the bits of contiguous rows. One row, or several of at most one span in all.
 template <class Op>
 class HostGatheredRows {
  public:
@@ -263,8 +265,9 @@ class HostGatheredRows {
     return std::clamp<std::int64_t>(span_columns / columns, 1, HostPanelsBlocks<Op>::line);
   }
 
-  HostGatheredRows(const Kernels& kernels, const Panels& job)
-      : m_kernels(kernels), m_job(job), m_spans(job.columns) {
+  /// `job`: as for panels, except that neighbouring rows can have any distance
+  HostGatheredRows(const Kernels& kernels, const Panels& job, std::int64_t x_row_stride)
+      : m_kernels(kernels), m_job(job), m_x_row_stride(x_row_stride), m_spans(job.columns) {
     static_cast<HostJob<X, Y, T>&>(m_gathered) = job;
     m_gathered.streams = false;
     m_gathered.buffer = host_thread_buffer<T>();
@@ -309,25 +312,27 @@ class HostGatheredRows {
   void gather(std::int64_t first, std::int64_t last) const {
     for (std::int64_t c = first; c < last; ++c)
       for (std::int64_t r = 0; r < m_job.rows; ++r)
-        m_copy[r * m_job.columns + c - first] = m_job.x[c * m_job.x_column_stride + r];
+        m_copy[r * m_job.columns + c - first] =
+            m_job.x[c * m_job.x_column_stride + r * m_x_row_stride];
   }
   void scatter(std::int64_t first, std::int64_t last) const {
     if constexpr (Op::writes_entries)
       for (std::int64_t c = first; c < last; ++c)
         for (std::int64_t r = 0; r < m_job.rows; ++r)
-          m_job.y[c * m_job.y_column_stride + r] = m_result[r * m_job.columns + c - first];
+          m_job.y[c * m_job.y_column_stride + r * m_job.y_stride] =
+              m_result[r * m_job.columns + c - first];
   }
 
   const Kernels& m_kernels;
   Panels m_job;
+  std::int64_t m_x_row_stride;
   HostSpans m_spans;
   HostRowsJob<X, Y, T> m_gathered;
   X* m_copy;
   Y* m_result;
 };
 
-/// Each thread copies and computes a block of rows. (A row that is alone is contiguous, whatever
-/// the layout.)
+/// Each thread copies and computes a block of rows.
 template <class Op>
 struct HostGatheredBlocks {
   RowArgs<typename Op::Types> arguments;
@@ -342,7 +347,8 @@ struct HostGatheredBlocks {
                       [&](std::int64_t first, std::int64_t count) {
                         for (std::int64_t r = 0; r < count; r += most)
                           HostGatheredRows<Op>(kernels,
-                                               jobs.panels(first + r, std::min(most, count - r)))
+                                               jobs.panels(first + r, std::min(most, count - r)),
+                                               jobs.x_row_stride())
                               .compute();
                       });
   }
@@ -358,7 +364,8 @@ struct HostGatheredInSpans {
   void operator()(const Member& member) const {
     const HostJobs<Op> jobs(arguments, threads_of(member));
     const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
-    compute_in_parts(member, HostGatheredRows<Op>(kernels, jobs.panels(member.league_rank(), 1)));
+    compute_in_parts(member, HostGatheredRows<Op>(kernels, jobs.panels(member.league_rank(), 1),
+                                                  jobs.x_row_stride()));
   }
 };
 
@@ -471,7 +478,7 @@ void host_vector_rows(const Exec& exec, const std::string& label,
     launch_host_blocks(exec, label, HostRowsBlocks<Op>{arguments, std::min(problem.rows, threads)});
 }
 
-/// Rows that lie side by side, with the bits of contiguous rows.
+/// Rows with any strides, with the bits of contiguous rows.
 template <class Exec, class Op>
 void host_gathered_rows(const Exec& exec, const std::string& label,
                         const RowArgs<typename Op::Types>& arguments) {
@@ -489,8 +496,7 @@ void host_gathered_rows(const Exec& exec, const std::string& label,
 /// Rows that lie side by side.
 template <class Exec, class Op>
 void host_vector_panels(const Exec& exec, const std::string& label,
-                        const RowArgs<typename Op::Types>& arguments, bool reproducible) {
-  if (reproducible) return host_gathered_rows<Exec, Op>(exec, label, arguments);
+                        const RowArgs<typename Op::Types>& arguments) {
   const auto& problem = arguments.problem;
   const std::int64_t neighbours = HostJobs<Op>(arguments).neighbours();
   const std::int64_t groups = problem.rows / neighbours;
@@ -503,6 +509,24 @@ void host_vector_panels(const Exec& exec, const std::string& label,
   launch_host_teams<typename HostPanelParts<Op>::State>(exec, label,
                                                         groups * kernel.panels_per_group(), kernel,
                                                         HostColumnParts(problem.columns).count());
+}
+
+/// Computes the rows, and returns true, if vectors serve them: rows that are contiguous or lie side
+/// by side, and with Options::reproducible all rows, so that their bits don't depend on the
+/// strides.
+template <class Exec, class Op>
+bool host_vectors(const Exec& exec, const std::string& label,
+                  const RowArgs<typename Op::Types>& arguments, bool reproducible) {
+  const HostJobs<Op> jobs(arguments);
+  if (jobs.has_rows())
+    host_vector_rows<Exec, Op>(exec, label, arguments);
+  else if (reproducible && arguments.problem.columns > 0)
+    host_gathered_rows<Exec, Op>(exec, label, arguments);
+  else if (jobs.has_panels())
+    host_vector_panels<Exec, Op>(exec, label, arguments);
+  else
+    return false;
+  return true;
 }
 
 }  // namespace KokkosSoftmax::Impl
