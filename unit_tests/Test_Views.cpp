@@ -124,6 +124,27 @@ TYPED_TEST(StridedViews, EveryOtherColumn) {
   }
 }
 
+// An axis of extent 1 can have the stride 0 in y, too.
+TYPED_TEST(StridedViews, OneColumnOfStrideZero) {
+  using T = typename TypeParam::value;
+  const Extents extents{700, 1};
+  const auto& sample = normal_sample<T>(700, 1);
+  std::vector<Algorithm> algorithms(std::begin(all_algorithms), std::end(all_algorithms));
+  algorithms.push_back(Algorithm::automatic);
+  for (const Algorithm algorithm : algorithms)
+    for (const Function function : {Function::softmax, Function::log_softmax})
+      is_served(algorithm, [&] {
+        const Fields<T, typename TypeParam::exec> fields({extents, {1, 1}}, {extents, {2, 0}},
+                                                         sample.rows, 1);
+        EXPECT_TRUE(fields.check(fields.x.template view<Kokkos::LayoutStride, 2>(),
+                                 fields.y.template view<Kokkos::LayoutStride, 2>(),
+                                 {.function = function,
+                                  .extents = extents,
+                                  .options = {.axis = 1, .algorithm = algorithm}},
+                                 sample));
+      });
+}
+
 // All rows of x are the same memory: an input can have a stride of 0.
 TYPED_TEST(StridedViews, BroadcastInput) {
   using T = typename TypeParam::value;

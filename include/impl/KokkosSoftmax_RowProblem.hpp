@@ -193,7 +193,8 @@ auto make_row_pair(const StridedArray<X>& x, const StridedArray<Y>& y, int axis,
   pair.y = y.data;
   pair.columns = x.extents[axis];
   pair.x_column_stride = x.strides[axis];
-  pair.y_column_stride = one_value_per_row ? 0 : y.strides[axis];
+  // An axis of extent 1 can have the stride 0, too, which stands for one value per row here.
+  pair.y_column_stride = one_value_per_row ? 0 : std::max<std::int64_t>(y.strides[axis], 1);
   for (int d = 0; d < x.rank; ++d) {
     if (d == axis) continue;
     const int without_axis = d > axis ? d - 1 : d;
