@@ -46,6 +46,23 @@ TYPED_TEST(Scale, Zero) {
       TestFixture::expect_right(hostile_rows<typename TypeParam::value>(columns), scale);
 }
 
+// Products of the largest numbers with 0 are 0. So the log-sum-exp of the only entry that counts is
+// 0.
+TYPED_TEST(Scale, ZeroOfLargeNumbers) {
+  using T = typename TypeParam::value;
+  constexpr T infinity = std::numeric_limits<T>::infinity(), large = std::numeric_limits<T>::max();
+  const auto algorithms = compiled_for<typename TypeParam::exec>(
+      {std::begin(all_algorithms), std::end(all_algorithms)});
+  for (const auto& rows : {Rows<T>{2, 1, {large, -large}},
+                           Rows<T>{2, 3, {-infinity, large, -infinity, -large, -infinity, large}}})
+    for (const Algorithm algorithm : algorithms)
+      for (const Function function : all_functions)
+        for (const int axis : {0, 1})
+          serves<TypeParam>({.function = function,
+                             .options = {.axis = axis, .scale = 0.0, .algorithm = algorithm}},
+                            rows, reference(rows, 0.0));
+}
+
 #if defined(__SSE2__)
 /// While an object of this class exists, the processor treats denormal numbers as zero in the
 /// calling thread, as in programs that are linked with -ffast-math or by icx.

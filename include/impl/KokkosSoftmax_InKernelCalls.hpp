@@ -11,6 +11,7 @@
 #include <impl/device/op/KokkosSoftmax_Backward.hpp>
 #include <impl/device/op/KokkosSoftmax_LogSumExp.hpp>
 #include <impl/device/op/KokkosSoftmax_Softmax.hpp>
+#include <impl/device/row/KokkosSoftmax_KernelScale.hpp>
 #include <impl/device/schedules/KokkosSoftmax_RowInOrder.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -150,8 +151,9 @@ class ForwardCall {
   }
 
   /// The log-sum-exp; beside y as it is written beside y.
-  KOKKOS_FORCEINLINE_FUNCTION static T result(const RowTotals<T>& row) {
-    const T lse = row.reference + Kokkos::log(row.sum);
+  KOKKOS_FORCEINLINE_FUNCTION T result(const RowTotals<T>& row) const {
+    const T lse =
+        written_lse(row.reference + Kokkos::log(row.sum), static_cast<T>(m_scale) == T(0));
     constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
     return Op::writes_entries && lse == infinity ? lse - lse : lse;
   }

@@ -8,6 +8,7 @@
 #include <KokkosSoftmax_Options.hpp>
 #include <Kokkos_Core.hpp>
 #include <impl/device/op/KokkosSoftmax_RowOp.hpp>
+#include <impl/device/row/KokkosSoftmax_KernelScale.hpp>
 #include <row/Chunk.hpp>
 #include <row/RowArgs.hpp>
 #include <type_traits>
@@ -34,6 +35,8 @@ KOKKOS_FORCEINLINE_FUNCTION void write_number(const Arguments& arguments, const 
       write_sign(arguments, y, output.sign);
     else if (output.sign < 0)
       value = Kokkos::Experimental::quiet_NaN_v<decltype(value)>;
+  } else {
+    value = written_lse(value, arguments.scale_is_zero);
   }
   *y = static_cast<Number>(value);
 }
@@ -93,7 +96,8 @@ KOKKOS_FORCEINLINE_FUNCTION void finish_beside_rows(const RowArgs<typename Op::T
     Chunk<typename Op::Types::Compute, rows> numbers;
     if (arguments.problem.lse != nullptr) {
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < rows; ++k) numbers.entry[k] = lse_beside(state[k]);
+      for (int k = 0; k < rows; ++k)
+        numbers.entry[k] = written_lse(lse_beside(state[k]), arguments.scale_is_zero);
       store_beside(arguments.lse(r), arguments.problem.lse_stride, numbers);
     }
     if (arguments.problem.max != nullptr) {

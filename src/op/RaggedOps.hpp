@@ -34,6 +34,7 @@
 #include <impl/device/op/KokkosSoftmax_LogSumExp.hpp>
 #include <impl/device/op/KokkosSoftmax_Softmax.hpp>
 #include <impl/device/row/KokkosSoftmax_BackwardEntry.hpp>
+#include <impl/device/row/KokkosSoftmax_KernelScale.hpp>
 #include <op/FlatValues.hpp>
 #include <row/RaggedArgs.hpp>
 #include <row/RaggedWork.hpp>
@@ -153,9 +154,7 @@ struct RaggedLogSumExp : PaddedByNaN<typename V::X> {
   KOKKOS_FORCEINLINE_FUNCTION static void finish(const Arguments& arguments, std::int64_t r,
                                                  const State& state) {
     const T lse = OnlyOutput<Rows>(state, arguments.empty_rows).value;
-    // With the scale 0, values are tiny, and results are logarithms of whole numbers.
-    const bool is_zero = arguments.of_rows.scale_is_zero && Kokkos::abs(lse) < T(0.5);
-    arguments.problem.of_rows[r] = is_zero ? T(0) : lse;
+    arguments.problem.of_rows[r] = written_lse(lse, arguments.of_rows.scale_is_zero);
   }
 
  private:

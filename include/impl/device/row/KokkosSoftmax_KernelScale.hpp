@@ -21,6 +21,14 @@ KOKKOS_FORCEINLINE_FUNCTION X scaled_padding(T scale) {
   return static_cast<X>(scale < T(0) ? infinity : -infinity);
 }
 
+/// A log-sum-exp as it is written. With the scale 0, kernels compute with tiny values in place of
+/// 0. This matters only if one entry counts, whose log-sum-exp is its value: those of more entries
+/// are at least log 2.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T written_lse(T lse, bool scale_is_zero) {
+  return scale_is_zero && Kokkos::abs(lse) < T(0.5) ? T(0) : lse;
+}
+
 }  // namespace KokkosSoftmax::Impl
 
 #endif
