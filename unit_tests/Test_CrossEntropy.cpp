@@ -237,6 +237,48 @@ TYPED_TEST(CrossEntropy, SmoothedLossOfEntriesWhoseSumOverflows) {
   }
 }
 
+// Of values whose sum overflows.
+TYPED_TEST(CrossEntropy, SmoothedLossOfValuesWhoseSumOverflows) {
+  using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
+  std::vector<Algorithm> algorithms(std::begin(all_algorithms), std::end(all_algorithms));
+  algorithms.push_back(Algorithm::automatic);
+  for (const std::size_t columns : {5, 20, 300, 1027, 70001}) {
+    Rows<T> x{2, columns, std::vector<T>(2 * columns, lowest<X, T>() / 2)};
+    for (std::size_t c = 0; c < columns; c += 2) x.values[c] = 0;
+    const Labels labels{.of_row = {1, 2}, .smoothing = 0.125};
+    for (const Algorithm algorithm : algorithms)
+      for (const int axis : {0, 1})
+        for (const double scale : {1.0, -1.0, 0.0})
+          is_served(algorithm, [&] {
+            EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int64_t>(
+                TestFixture::extents_of(2, columns, axis), x, labels,
+                {.axis = axis, .scale = scale, .algorithm = algorithm})));
+          });
+  }
+}
+
+// An axis of extent 1 can have the stride 0. The probability of the only entry of a row is 1.
+TYPED_TEST(CrossEntropy, GradientOfOneColumnOfStrideZero) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  constexpr std::size_t count = 700;
+  const auto& sample = normal_sample<X>(count, 1);
+  std::vector<T> derivative(count);
+  for (std::size_t r = 0; r < count; ++r) derivative[r] = static_cast<T>(r % 5);
+  Field<X, Exec> x(place_right({count, 1})), dx(Placement{{count, 1}, {2, 0}});
+  Field<T, Exec> lse(place_right({count})), dlse(place_right({count}));
+  x.assign(sample.rows.values);
+  lse.assign(sample.rows.values);
+  dlse.assign(derivative);
+  logsumexp_backward(Exec{}, x.template view<Right, 2>(), lse.template view<Right, 1>(),
+                     dlse.template view<Right, 1>(), dx.template view<Strided, 2>(), {.axis = 1});
+  Exec{}.fence();
+  EXPECT_EQ(dx.template read<T>(), derivative);
+  EXPECT_TRUE(dx.gaps_are_unchanged());
+}
+
 TYPED_TEST(CrossEntropy, LayoutsAndLabels) {
   using X = typename TypeParam::x_value;
   for (const std::size_t columns : {3, 130, 5001})

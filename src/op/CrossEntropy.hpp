@@ -80,18 +80,19 @@ class LabelEntry<Op> {
     if (m_label >= 0) m_x = arguments.row(r).x[m_label * arguments.problem.x_column_stride];
   }
 
-  /// Writes the loss and the log-sum-exp of the row, given the sum of its entries. Call it in one
-  /// thread per row.
+  /// Writes the loss and the log-sum-exp of the row, given the sum of the shares of its entries
+  /// (LossArgs). Call it in one thread per row.
   KOKKOS_FORCEINLINE_FUNCTION void finish(const LossArgs<V>& arguments,
                                           const LogSumExpState<T>& state, T total) const {
     const auto& problem = arguments.problem;
     if (arguments.row_lse.data != nullptr)
-      number_of_row(problem, arguments.row_lse, m_row) = lse_beside(state);
+      number_of_row(problem, arguments.row_lse, m_row) =
+          written_lse(lse_beside(state), arguments.scale_is_zero);
     T loss = m_label == NoLabel::ignored ? T(0) : Kokkos::Experimental::quiet_NaN_v<T>;
     if (m_label >= 0)
       loss = loss_of<V>(state, arguments.smoothing,
                         LossSource<V>(arguments).value(static_cast<T>(m_x), m_label),
-                        total / static_cast<T>(problem.columns));
+                        arguments.mean(total));
     number_of_row(problem, arguments.loss, m_row) = loss;
   }
 
@@ -101,8 +102,8 @@ class LabelEntry<Op> {
   X m_x;
 };
 
-/// The sum of the entries of a row, which label smoothing needs. There is none for operations
-/// without labels.
+/// The sum of the shares of a row's entries (LossArgs), which label smoothing needs. There is none
+/// for operations without labels.
 template <class Op>
 class RowTotal {
  public:
@@ -121,7 +122,7 @@ class RowTotal<Op> {
   KOKKOS_FORCEINLINE_FUNCTION void add(const Tile& tile, const Arguments& arguments,
                                        const typename Tile::Row& row, std::int64_t first,
                                        int thread_id) {
-    if (arguments.smoothing != T(0)) m_sum.add(tile.total(row, first, thread_id));
+    if (arguments.smoothing != T(0)) m_sum.add(tile.total(row, first, thread_id, arguments.share));
   }
   /// What this thread has added.
   KOKKOS_FORCEINLINE_FUNCTION PlainSum<T> state() const { return {m_sum.value()}; }

@@ -56,11 +56,13 @@ class HalfTile : public TileSlots<Source, items, width, threads, access, Strides
     return larger(larger(start, m_edge), Kokkos::abs(m_scale) * of_pairs);
   }
 
-  /// The sum of scale * entry over the entries that `load` with the same arguments has read.
-  KOKKOS_FORCEINLINE_FUNCTION T total(const Row& row, std::int64_t first, int thread_id) const {
-    T sum = sum_of_pairs([&](T entry) { return m_scale * entry; });
+  /// The sum of factor * scale * entry over the entries that `load` with the same arguments has
+  /// read.
+  KOKKOS_FORCEINLINE_FUNCTION T total(const Row& row, std::int64_t first, int thread_id,
+                                      T factor) const {
+    T sum = sum_of_pairs([&](T entry) { return factor * (m_scale * entry); });
     if constexpr (access == AccessMode::peeled_vectors)
-      if (Slots::edge_column(row, first, thread_id) >= 0) sum += m_edge;
+      if (Slots::edge_column(row, first, thread_id) >= 0) sum += factor * m_edge;
     return sum;
   }
 

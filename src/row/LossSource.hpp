@@ -2,6 +2,9 @@
 #ifndef KOKKOSSOFTMAX_SRC_ROW_LOSSSOURCE_HPP
 #define KOKKOSSOFTMAX_SRC_ROW_LOSSSOURCE_HPP
 
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <row/RowArgs.hpp>
 #include <row/RowNumbers.hpp>
 
@@ -17,13 +20,28 @@ struct LossArgs : RowArgs<V> {
   RowNumbers<T> loss;
   RowNumbers<T> row_lse;
   T smoothing;
+  /// Entries are multiplied by it before they are added up, so that the sum of finite ones is
+  /// finite: a power of two below 1 / columns, which rounds nothing.
+  T share;
 
   LossArgs(const Problem& problem, const Options& options)
       : RowArgs<V>(problem, options),
         labels(problem.labels),
         loss(problem.loss),
         row_lse(problem.row_lse),
-        smoothing(static_cast<T>(problem.labels.smoothing)) {}
+        smoothing(static_cast<T>(problem.labels.smoothing)),
+        share(share_of(problem.columns)) {}
+
+  /// The mean of the entries of a row, given the sum of their shares.
+  template <class Sum>
+  KOKKOS_FORCEINLINE_FUNCTION Sum mean(Sum total) const {
+    return total / (static_cast<Sum>(this->problem.columns) * static_cast<Sum>(share));
+  }
+
+ private:
+  static T share_of(std::int64_t columns) {
+    return std::ldexp(T(1), -static_cast<int>(std::bit_width(static_cast<std::uint64_t>(columns))));
+  }
 };
 
 /// v = scale * x, for kernels with LossArgs

@@ -118,15 +118,16 @@ class Tile : public TileSlots<Source_, items, width, threads, access, strides> {
     return larger(larger(partial[0], partial[1]), larger(partial[2], partial[3]));
   }
 
-  /// The sum of the entries that `load` with the same arguments has read.
-  KOKKOS_FORCEINLINE_FUNCTION T total(const Row& row, std::int64_t first, int thread_id) const {
+  /// The sum of factor * entry over the entries that `load` with the same arguments has read.
+  KOKKOS_FORCEINLINE_FUNCTION T total(const Row& row, std::int64_t first, int thread_id,
+                                      T factor) const {
     const int left = Slots::chunks_left(row, first, thread_id);
     T partial[accumulators] = {};
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < size; ++j)
-      if (Slots::holds(j / width, left)) partial[j % accumulators] += m_value[j];
+      if (Slots::holds(j / width, left)) partial[j % accumulators] += factor * m_value[j];
     if constexpr (access == AccessMode::peeled_vectors)
-      if (Slots::edge_column(row, first, thread_id) >= 0) partial[0] += m_edge;
+      if (Slots::edge_column(row, first, thread_id) >= 0) partial[0] += factor * m_edge;
     return sum_of_partials(partial);
   }
 

@@ -53,7 +53,7 @@ class HostLossRows {
    public:
     struct State {
       HostState<T> row;
-      double total;  // of the entries; 0 if the loss isn't smoothed
+      double total;  // of the entries' shares (LossArgs); 0 if the loss isn't smoothed
     };
     LongRow(const HostLossRows& rows, std::int64_t r) : m_rows(rows), m_r(r) {}
 
@@ -125,20 +125,22 @@ class HostLossRows {
     write(r, label, m_values[0], m_values[1], lse);
   }
 
-  T mean(double total) const { return static_cast<T>(total / static_cast<double>(m_columns)); }
+  T mean(double total) const { return static_cast<T>(m_arguments.mean(total)); }
 
-  /// So few numbers are added to each partial sum that doubles lose no digits, even if each
-  /// addition is rounded in the same direction.
-  static double sum_of(const T* numbers, std::int64_t count) {
+  /// The sum of the shares of the numbers. So few are added to each partial sum that doubles lose
+  /// no digits, even if each addition is rounded in the same direction.
+  double sum_of(const T* numbers, std::int64_t count) const {
     constexpr std::int64_t block = 64, lanes = 8;
+    const auto share = static_cast<double>(m_arguments.share);
     CompensatedSum<double> sum;
     for (std::int64_t first = 0; first < count; first += block) {
       double partial[lanes] = {};
       const std::int64_t end = std::min(count, first + block);
       std::int64_t c = first;
       for (; c + lanes <= end; c += lanes)
-        for (std::int64_t i = 0; i < lanes; ++i) partial[i] += static_cast<double>(numbers[c + i]);
-      for (; c < end; ++c) partial[0] += static_cast<double>(numbers[c]);
+        for (std::int64_t i = 0; i < lanes; ++i)
+          partial[i] += share * static_cast<double>(numbers[c + i]);
+      for (; c < end; ++c) partial[0] += share * static_cast<double>(numbers[c]);
       for (std::int64_t i = 0; i < lanes; ++i) sum.add(partial[i]);
     }
     return sum.value();

@@ -44,7 +44,7 @@ class LossRow {
     for (std::size_t c = 0; c < columns; ++c) {
       m_total += v[c];
       m_magnitude += std::fabs(v[c]) + std::fabs(v[c] - m_log_sum.max);
-      if (std::isfinite(v[c])) m_finite_magnitude += std::fabs(v[c]) + (m_log_sum.max - v[c]);
+      if (std::isfinite(v[c])) m_farthest = std::max(m_farthest, m_log_sum.max - v[c]);
     }
   }
 
@@ -54,8 +54,8 @@ class LossRow {
     const long double spread = (m_log_sum.max - m_total / m_columns) + m_log_sum.log_sum;
     const long double loss =
         (m_smoothing == 1 ? 0 : target) + (m_smoothing == 0 ? 0 : m_smoothing * spread);
-    if (m_smoothing != 0 && m_finite_magnitude > std::numeric_limits<T>::max() / 4)
-      expected.add(loss, infinity);  // a sum may overflow
+    if (m_smoothing != 0 && m_farthest > std::numeric_limits<T>::max() / 2)
+      expected.add(loss, infinity);  // the logarithm of a probability may overflow
     else
       expected.add(loss, std::isfinite(loss) ? bound(below) : 0);
   }
@@ -79,7 +79,7 @@ class LossRow {
   long double m_columns;
   long double m_total = 0;
   long double m_magnitude = 0;
-  long double m_finite_magnitude = 0;
+  long double m_farthest = 0;  // of a finite entry from the maximum
 };
 
 /// Whether a row has a NaN or +inf, or is -inf alone.
