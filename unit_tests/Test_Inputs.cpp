@@ -250,6 +250,35 @@ TYPED_TEST(InputsOf, BroadcastAndAlignment) {
       }
 }
 
+// An infinite bias of a row whose value has the other sign, with tiles that aren't full.
+TYPED_TEST(InputsOf, InfiniteRowBiasTimesNegativeScale) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  std::vector<Algorithm> algorithms(std::begin(all_algorithms), std::end(all_algorithms));
+  algorithms.push_back(Algorithm::automatic);
+  const Given given{.bias = true, .row_bias = true, .scale_biases = true};
+  for (const std::size_t columns : {13, 301, 5001}) {
+    auto inputs = random_inputs<T>(given, Broadcast::full, 9, columns);
+    inputs.row_bias[3] = infinity;
+    inputs.row_bias[5] = -infinity;
+    const auto x = normal_rows<X>(9, columns);
+    const auto v = values_of(x, inputs, -0.75);
+    const Expected expected = expected_of(v, inputs, EmptyRows::nan);
+    for (const Algorithm algorithm : algorithms)
+      for (const Function function : all_functions)
+        for (const int axis : {0, 1}) {
+          const Case c{.function = function,
+                       .extents = axis == 1 ? Extents{9, columns} : Extents{columns, 9},
+                       .options = {.axis = axis, .scale = -0.75, .algorithm = algorithm}};
+          is_served(algorithm, [&] {
+            EXPECT_TRUE((TestFixture::template check<Right, T>(c, x, inputs, given, Broadcast::full,
+                                                               v, expected)));
+          });
+        }
+  }
+}
+
 // v = scale * x + bias_ij + row_bias_i, or the scale times all of them.
 TYPED_TEST(InputsOf, RowBias) {
   using X = typename TypeParam::x_value;
@@ -532,6 +561,22 @@ TYPED_TEST(InputsOf, Reproducible) {
           << columns << " columns, row " << row;
     }
   }
+}
+
+// Without columns, an operand has no elements, and strides that would be too many axes for kernels.
+TYPED_TEST(InputsOf, NoColumns) {
+  using Exec = typename TypeParam::exec;
+  using X = typename TypeParam::x_value;
+  using Tensor = Kokkos::View<const X******, Kokkos::LayoutStride, Exec,
+                              Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  const Exec exec;
+  const Tensor x(nullptr, Kokkos::LayoutStride(2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 0, 1)),
+      bias(nullptr, Kokkos::LayoutStride(2, 1, 2, 7, 2, std::size_t(1) << 62, 2, 9, 2, 2, 0, 1));
+  const Kokkos::View<typename TypeParam::y_value*****, Right, Exec> lse("lse", 2, 2, 2, 2, 2);
+  logsumexp(exec, x, lse, {}, Operands{.bias = bias});
+  const auto got = Kokkos::create_mirror_view_and_copy(Kokkos::HostSpace(), lse);
+  for (std::size_t i = 0; i < got.size(); ++i)
+    EXPECT_EQ(static_cast<double>(got.data()[i]), -std::numeric_limits<double>::infinity());
 }
 
 TYPED_TEST(InputsOf, OneKernelWithoutFences) {

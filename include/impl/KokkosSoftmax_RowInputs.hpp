@@ -137,6 +137,8 @@ void set_inputs(RowInputs& inputs, InputStrides& strides, const StridedArray<X>&
   const auto add = [&](std::size_t number, RowInput& input, const auto& array) {
     input.data = array->data;
     const bool has_axis = array->rank == x.rank;
+    // Without columns, such an array has no elements, and its strides can be any numbers.
+    if (has_axis && x.extents[axis] == 0) return;
     if (has_axis) input.column_stride = array->strides[axis];
     for (int d = 0; d < x.rank; ++d)
       if (d != axis) strides[d][number] = array->strides[!has_axis && d > axis ? d - 1 : d];

@@ -279,8 +279,8 @@ class GeneralSource {
       for (int j = 0; j < size; ++j)
         value[j] = mask[j / width].is_zero(j % width) ? -infinity : value[j];
     }
-    // also for slots without an entry, because -inf + inf would be NaN
-    if (row.visible < m_arguments.problem.columns || row.row_bias == infinity) {
+    // also for slots without an entry, whose padding is infinite, because -inf + inf would be NaN
+    if (row.visible < m_arguments.problem.columns || Kokkos::abs(row.row_bias) == infinity) {
       const int left = columns.left(row.visible);
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int j = 0; j < size; ++j)
