@@ -598,6 +598,7 @@ TYPED_TEST(CInterface, OptionsOfALaterHeader) {
 TYPED_TEST(CInterface, SizeOfOptions) {
   for (const std::size_t size :
        {std::size_t(0), std::size_t(8), offsetof(kokkossoftmax_options, axes) - 1,
+        offsetof(kokkossoftmax_options, axes) + 4, sizeof(kokkossoftmax_options) + 1,
         std::size_t(1) << 20, ~std::size_t(0)}) {
     LaterOptions options;
     std::memset(&options, 0xab, sizeof(options));

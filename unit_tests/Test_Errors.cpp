@@ -51,6 +51,23 @@ TYPED_TEST(Errors, AxisOutOfRange) {
           {full_name(function), "axis", std::to_string(axis), "rank 2"}));
 }
 
+// A scale is rounded to the type of the computation.
+TYPED_TEST(Errors, LargestScale) {
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  const auto largest = static_cast<double>(std::numeric_limits<T>::max());
+  const double next = std::nextafter(std::numeric_limits<float>::max(), INFINITY);
+  const Kokkos::View<T**, Right, Exec> x("x", 5, 7), y("y", 5, 7);
+  EXPECT_NO_THROW(softmax(Exec{}, x, y, {.scale = -largest}));
+  if (sizeof(T) == 4) {
+    EXPECT_NO_THROW(softmax(Exec{}, x, y, {.scale = 3.40282356e38}));
+    EXPECT_TRUE(
+        throws_with({"scale", "finite"}, [&] { softmax(Exec{}, x, y, {.scale = 3.40282357e38}); }));
+  }
+  EXPECT_TRUE(throws_with({"scale", "finite"}, [&] { softmax(Exec{}, x, y, {.scale = next}); }));
+  Exec{}.fence();
+}
+
 TYPED_TEST(Errors, ScaleNotFinite) {
   for (const Function function : all_functions)
     for (const double scale : {double(INFINITY), -double(INFINITY), double(NAN)})

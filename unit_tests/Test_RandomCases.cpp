@@ -158,7 +158,7 @@ class RandomCase {
       if (m_operands.have_weights())
         return KokkosSoftmax::Impl::check_and_launch_weighted<function>(
             Exec{}, x, "y", y, options, inputs,
-            m_has_sign ? m_shape.template given_rows<Y>(m_sign) : StridedArray<Y>{});
+            m_has_sign ? std::optional(m_shape.template given_rows<Y>(m_sign)) : std::nullopt);
     if (inputs.any())
       KokkosSoftmax::Impl::check_and_launch<function>(Exec{}, x, "y", y, options, beside, inputs);
     else

@@ -75,10 +75,13 @@ inline constexpr bool are_views = (Kokkos::is_view_v<V> && ...);
 template <class V>
 void check_scale(const Callee& callee, double scale) {
   using T = typename V::Compute;
-  const double largest = static_cast<double>(Kokkos::Experimental::finite_max_v<T>);
-  if (!(std::abs(scale) <= largest))
+  using Limits = std::numeric_limits<T>;
+  // From here on, a number is rounded to infinity. For doubles, this is infinity itself.
+  const double limit =
+      std::ldexp(2 - static_cast<double>(Limits::epsilon()) / 2, Limits::max_exponent - 1);
+  if (!(std::abs(scale) < limit))
     throw_invalid(callee, "scale = ", scale, " is not finite (it is rounded to a type for ",
-                  "numbers up to ", largest, "): give a finite scale");
+                  "numbers up to ", Limits::max(), "): give a finite scale");
 }
 
 /// Checks that y has the extents of x, or those of x without the reduced axes.
@@ -450,16 +453,17 @@ void check_sign(const Callee& callee, const StridedArray<X>& x, const char* y_na
   });
 }
 
-/// The problem of a call with weights. The inputs have passed checked_inputs(). `sign` has no data
-/// if it isn't asked for.
+/// The problem of a call with weights. The inputs have passed checked_inputs().
 template <class X, class Y, class Compute>
 auto checked_weighted_problem(const Callee& callee, const StridedArray<X>& x, const char* y_name,
                               const StridedArray<Y>& y, const Options& options,
-                              const InputArrays<X, Compute>& inputs, const StridedArray<Y>& sign) {
+                              const InputArrays<X, Compute>& inputs,
+                              const std::optional<StridedArray<Y>>& sign) {
   const ReducedAxes axes = checked_axes(callee, "x", x, options);
   WeightedRowProblem<std::remove_const_t<X>, Y> problem{
-      checked_problem(callee, x, y_name, y, options, ArraysBeside<X, Y>{}, inputs), sign.data};
-  if (sign.data != nullptr) check_sign(callee, x, y_name, y, sign, inputs, axes);
+      checked_problem(callee, x, y_name, y, options, ArraysBeside<X, Y>{}, inputs),
+      sign ? sign->data : nullptr};
+  if (sign) check_sign(callee, x, y_name, y, *sign, inputs, axes);
   return problem;
 }
 
@@ -548,12 +552,12 @@ void check_and_launch(const Exec& exec, const StridedArray<X>& x, const char* y_
   launch_checked<operation>(exec, problem, options, beside);
 }
 
-/// The same for logsumexp with weights, which are among the inputs. `sign` has no data if it isn't
-/// asked for.
+/// The same for logsumexp with weights, which are among the inputs.
 template <Operation operation, class Exec, class X, class Y, class Compute>
 void check_and_launch_weighted(const Exec& exec, const StridedArray<X>& x, const char* y_name,
                                const StridedArray<Y>& y, const Options& options,
-                               const InputArrays<X, Compute>& given, const StridedArray<Y>& sign) {
+                               const InputArrays<X, Compute>& given,
+                               const std::optional<StridedArray<Y>>& sign) {
   const ReducedAxes axes = checked_axes(operation, "x", x, options);
   const auto inputs = broadcast_inputs(operation, x, axes, given);
   const auto problem = checked_weighted_problem(operation, x, y_name, y, options, inputs, sign);
@@ -588,7 +592,7 @@ auto checked_problem_with(const Callee& callee, const X& x, const char* y_name, 
     const ReducedAxes axes = checked_axes(callee, "x", x_array, options);
     const auto inputs = checked_inputs<ComputeOf<X, Y>>(callee, x_array, axes, operands);
     if constexpr (have_weights<O>) {
-      StridedArray<typename Y::value_type> sign;
+      std::optional<StridedArray<typename Y::value_type>> sign;
       if constexpr (is_given<decltype(O::sign)>) sign = strided_array(operands.sign);
       return checked_weighted_problem(callee, x_array, y_name, y_array, options, inputs, sign);
     } else

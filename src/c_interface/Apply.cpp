@@ -19,8 +19,8 @@ void apply_weighted(const Exec& exec, const StridedArray<const X>& x, const Stri
                     const Options& options, const InputArrays<const X, T>& inputs,
                     const kokkossoftmax_tensor* sign) {
   if constexpr (one_value_per_row(operation)) {
-    const auto signs = row_numbers<Y>(operation, "sign", sign).value_or(StridedArray<Y>{});
-    check_and_launch_weighted<operation>(exec, x, "lse", lse, options, inputs, signs);
+    check_and_launch_weighted<operation>(exec, x, "lse", lse, options, inputs,
+                                         row_numbers<Y>(operation, "sign", sign));
   }
 }
 

@@ -28,10 +28,12 @@ inline kokkossoftmax_operands known_operands(const Callee& callee,
   kokkossoftmax_operands known{};
   if (operands == nullptr) return known;
   const std::size_t size = operands->size;
-  if (size < min_operands_size || size > max_options_size)
+  constexpr std::size_t alignment = alignof(kokkossoftmax_operands);
+  if (size < min_operands_size || size > max_options_size || size % alignment != 0)
     throw_invalid(callee, "operands.size = ", size,
                   " is not the size of a kokkossoftmax_operands (which has ", min_operands_size,
-                  " bytes or more): set it to sizeof(kokkossoftmax_operands)");
+                  " bytes or more, a multiple of ", alignment,
+                  "): set it to sizeof(kokkossoftmax_operands)");
   const auto* const bytes = reinterpret_cast<const unsigned char*>(operands);
   if (std::any_of(bytes + std::min(size, sizeof(known)), bytes + size,
                   [](unsigned char byte) { return byte != 0; }))

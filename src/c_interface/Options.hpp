@@ -69,7 +69,8 @@ template <class Struct>
 bool is_options_size(std::size_t size) {
   static_assert(sizeof(Struct) == OptionsStruct<Struct>::end,
                 "padding at the end could become a member that callers of this version don't set");
-  return OptionsStruct<Struct>::min_size <= size && size <= max_options_size;
+  return OptionsStruct<Struct>::min_size <= size && size <= max_options_size &&
+         size % alignof(Struct) == 0;
 }
 
 /// Sets the caller's options, whose struct has this size, to the defaults.
@@ -83,7 +84,7 @@ void init_options(Struct* options, std::size_t size) {
   if (!is_options_size<Struct>(size))
     throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT, Known::name, "_init_sized: size = ", size,
                  " is not the size of a ", Known::name, " (which has ", Known::min_size,
-                 " bytes or more): give its sizeof");
+                 " bytes or more, a multiple of ", alignof(Struct), "): give its sizeof");
   Struct known = Known::defaults();
   known.size = size;
   std::memset(static_cast<void*>(options), 0, size);
@@ -99,8 +100,8 @@ Struct known_options(const Callee& callee, const Struct* options) {
   const std::size_t size = options->size;
   if (!is_options_size<Struct>(size))
     throw_invalid(callee, "options.size = ", size, " is not the size of a ", Known::name,
-                  " (which has ", Known::min_size, " bytes or more): call ", Known::name,
-                  "_init() before members are set");
+                  " (which has ", Known::min_size, " bytes or more, a multiple of ",
+                  alignof(Struct), "): call ", Known::name, "_init() before members are set");
   const auto* const bytes = reinterpret_cast<const unsigned char*>(options);
   const auto* const unknown = std::find_if(bytes + std::min(size, sizeof(known)), bytes + size,
                                            [](unsigned char byte) { return byte != 0; });
