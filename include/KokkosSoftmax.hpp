@@ -4,12 +4,23 @@
 
 /// \file
 /// Includes the whole C++ interface: softmax, log_softmax and logsumexp along an axis of a View,
-/// their backward passes, plans, the cross entropy, calls of one row inside kernels, the state and
-/// the reducer that compute a log-sum-exp inside any Kokkos reduction, and the version.
+/// logsumexp along both axes of a matrix, backward passes, plans, the cross entropy, the functions
+/// for ragged rows, calls of one row inside kernels, the state and the reducer that compute a
+/// log-sum-exp inside any Kokkos reduction, and the version.
 
 /// \namespace KokkosSoftmax
-/// The whole C++ interface: \ref softmax, \ref logsumexp, \ref backward, \ref cross_entropy, \ref
-/// plans, \ref options, \ref operands, \ref in_kernel_calls, \ref in_a_kernel.
+/// The whole C++ interface:
+/// - \ref softmax
+/// - \ref logsumexp, also along both axes of a matrix
+/// - \ref backward
+/// - \ref cross_entropy
+/// - \ref segments
+/// - \ref plans
+/// - \ref options
+/// - \ref operands
+/// - \ref in_kernel_calls
+/// - \ref in_a_kernel
+/// - \ref version
 
 #include <KokkosSoftmax_Backward.hpp>
 #include <KokkosSoftmax_BackwardPlan.hpp>

@@ -30,7 +30,8 @@ namespace KokkosSoftmax {
 /// the other entries of the row NaN. The error bounds are in docs/backward.md.
 ///
 /// The call only enqueues work on exec. It does not fence and uses no other instance. Nothing is
-/// allocated, except memory per stream for rows that are split over teams (docs/semantics.md).
+/// allocated, except memory per stream for rows that are split over teams and for long strided
+/// rows, and a buffer per thread on hosts (docs/semantics.md).
 ///
 /// \tparam Exec    any execution space that Kokkos has enabled
 /// \tparam Y       a Kokkos::View
@@ -166,8 +167,9 @@ void logsumexp_backward(const X& x, const Lse& lse, const DLse& dlse, const DX& 
 }
 
 /// Computes the same for values v that depend on more than x: the backward pass of a call of
-/// logsumexp with the same operands. Masked entries have dx = 0. The derivative by a bias is dx /
-/// scale, summed over the axes along which the bias is broadcast.
+/// logsumexp with the same operands. Masked entries have dx = 0. The derivative by a bias is dlse *
+/// exp(v - lse), which is dx / scale if the scale is not 0. With Operands::scale_biases it is dx.
+/// It is summed over the axes along which the bias is broadcast.
 ///
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View
@@ -181,7 +183,8 @@ void logsumexp_backward(const X& x, const Lse& lse, const DLse& dlse, const DX& 
 /// \param dlse      as for logsumexp_backward without operands
 /// \param dx        as for logsumexp_backward without operands
 /// \param options   as for logsumexp_backward without operands
-/// \param operands  the Views that are read besides x. There is no `lse` and no `max` among them
+/// \param operands  the Views that are read besides x, except `weights`. There are no outputs among
+///                  them
 /// \throws std::invalid_argument  as logsumexp_backward without operands, and if a View of the
 ///                 operands has the wrong extents or strides, or overlaps dx
 template <class Exec, class X, class Lse, class DLse, class DX, class... Given>

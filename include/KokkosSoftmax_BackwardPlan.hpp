@@ -39,8 +39,9 @@ template <class Exec, class Y, class DY, class DX>
 class BackwardPlan {
  public:
   /// Enqueues the backward pass on the execution space instance of the plan. It launches one kernel
-  /// (or several for long strided rows, or for more rows than one launch can process), does not
-  /// fence, and allocates nothing.
+  /// (or several for long strided rows, or for more rows than one launch can process) and does not
+  /// fence. The memory per stream that it needs was allocated when the plan was made. The cases in
+  /// which it allocates memory, such as the capture into a graph, are in docs/semantics.md.
   ///
   /// \param y   View with the same extents, strides and address modulo 16 bytes as the y, or the
   ///            log_y, for which the plan was made

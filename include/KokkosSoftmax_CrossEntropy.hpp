@@ -61,7 +61,7 @@ inline Options options_of(const CrossEntropyOptions& options) {
 /// The loss of a row is 0 if its label is `options.ignore_index`, and NaN if its label is neither
 /// that nor from 0 to n - 1, or if the row has a NaN or +inf. It is +inf if the entry of the label
 /// is -inf. The maximum is subtracted before the logarithm of the sum is added, so that a small
-/// loss has no error of the size of v. The error bounds are in docs/semantics.md.
+/// loss has no error of the size of v. The error bounds are in docs/cross_entropy.md.
 ///
 /// The call only enqueues one kernel on exec. It does not fence, allocates nothing and uses no
 /// other instance.

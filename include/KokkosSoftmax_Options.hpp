@@ -13,7 +13,9 @@
 namespace KokkosSoftmax {
 
 /// \defgroup options Options
-/// The last argument of every function, and the values of its members. Their effect on results,
+/// The argument `options` of softmax, log_softmax, logsumexp, their backward passes and the plans
+/// of these functions, and the values of its members. Other functions have options of their own:
+/// CrossEntropyOptions, SegmentOptions and RowOptions. The effect of the options on results,
 /// accuracy and errors is specified in docs/semantics.md. The algorithms are described in
 /// docs/algorithms.md.
 /// \{
@@ -136,8 +138,8 @@ class Axes {
   int m_axes[capacity] = {};
 };
 
-/// Options of every function of the library. Options is an aggregate, so a call can name the
-/// members that it changes: \code
+/// Options of softmax, log_softmax, logsumexp, their backward passes and the plans of these
+/// functions. Options is an aggregate, so a call can name the members that it changes: \code
 ///   KokkosSoftmax::softmax(exec, x, y, {.axis = 0, .scale = 0.5});
 /// \endcode
 struct Options {

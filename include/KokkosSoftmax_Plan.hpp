@@ -122,8 +122,9 @@ class Plan {
 
  public:
   /// Enqueues the function on the execution space instance of the plan. It launches one kernel (or
-  /// several for long strided rows, or for more rows than one launch can process), does not fence,
-  /// and allocates nothing.
+  /// several for long strided rows, or for more rows than one launch can process) and does not
+  /// fence. The memory per stream that it needs was allocated when the plan was made. The cases in
+  /// which it allocates memory, such as the capture into a graph, are in docs/semantics.md.
   ///
   /// \param x  View with the same extents, strides and address modulo 16 bytes as the x for which
   ///           the plan was made

@@ -15,7 +15,7 @@ namespace KokkosSoftmax {
 /// The functions for rows of different lengths, such as the neighbours of each vertex of a graph.
 /// The entries of all rows lie in one View of rank 1, and `offsets` says where rows begin, as in
 /// the CSR format of sparse matrices: row r has the entries offsets(r) to offsets(r + 1) - 1. \code
-///   KokkosSoftmax::segment_softmax(exec, scores, graph.row_map, weights);
+///   KokkosSoftmax::segment_softmax(exec, scores, offsets, weights);
 /// \endcode
 /// The offsets are read on the device. They are not checked there: each must be at least as large
 /// as the one before, the first one at least 0, and the last one at most the extent of x. Entries
@@ -35,8 +35,8 @@ struct SegmentOptions {
 /// Special values are those of softmax. Nothing is written for a row without entries. The same call
 /// gives the same bits each time on one device. The bits of a row depend on its place among others.
 ///
-/// The call only enqueues work on exec. It does not fence, except if it needs more memory than
-/// earlier calls on the stream (docs/segments.md), and uses no other instance.
+/// The call only enqueues work on exec. It does not fence and uses no other instance. It allocates
+/// memory if it needs more than earlier calls on the stream (docs/segments.md).
 ///
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View

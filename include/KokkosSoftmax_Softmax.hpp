@@ -32,7 +32,8 @@ namespace KokkosSoftmax {
 /// library are in docs/semantics.md.
 ///
 /// The call only enqueues work on exec. It does not fence and uses no other instance. Nothing is
-/// allocated, except memory per stream for rows that are split over teams (docs/semantics.md).
+/// allocated, except memory per stream for rows that are split over teams and for long strided
+/// rows, and a buffer per thread on hosts (docs/semantics.md).
 ///
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View

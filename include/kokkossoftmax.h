@@ -356,8 +356,8 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_logsumexp_both_axes(int space, void* stre
 ///   softmax:      dx_j = scale * y_j * (dy_j - sum_k y_k * dy_k)
 ///   log_softmax:  dx_j = scale * (dy_j - exp(y_j) * sum_k dy_k)
 /// \endcode
-/// Masked entries and special values are described in docs/backward.md. The call does not fence: dx
-/// is complete when the work on `stream` is done.
+/// Masked entries are described in docs/backward.md, special values in docs/semantics.md. The call
+/// does not fence: dx is complete when the work on `stream` is done.
 ///
 /// \param operation  the operation whose output y is: KOKKOSSOFTMAX_SOFTMAX or
 ///                   KOKKOSSOFTMAX_LOG_SOFTMAX. Messages call the y of log_softmax log_y
@@ -380,7 +380,7 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_backward(int operation, int space, void* 
 
 /// Enqueues the backward pass of logsumexp along an axis: from the derivative dlse of a loss by the
 /// log-sum-exps, the derivative dx_ij = scale * dlse_i * exp(v_ij - lse_i) by the input x. v is
-/// that of the call of KOKKOSSOFTMAX_LOGSUMEXP. Special values are described in docs/backward.md.
+/// that of the call of KOKKOSSOFTMAX_LOGSUMEXP. Special values are described in docs/semantics.md.
 /// The call does not fence: dx is complete when the work on `stream` is done.
 ///
 /// \param space      kokkossoftmax_space; all data must be in memory that it can access
@@ -394,8 +394,8 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_backward(int operation, int space, void* 
 ///                   same strides). It must not overlap x in any other way, nor lse or dlse
 /// \param options    as for kokkossoftmax_apply(), with the axis and the scale of the operation;
 ///                   `algorithm` must be AUTOMATIC; `empty_rows` has no effect
-/// \param operands   NULL, or the bias, mask, lengths and causal limit of the operation. Its lse
-///                   and max must be NULL
+/// \param operands   NULL, or the bias, row_bias, scale_biases, mask, lengths and causal of the
+///                   operation. Its lse, max, weights and sign must be NULL
 /// \return kokkossoftmax_status. If it is not 0, nothing was enqueued. After KOKKOSSOFTMAX_FAILURE,
 ///         however, the data of dx are undefined
 KOKKOSSOFTMAX_EXPORT int kokkossoftmax_logsumexp_backward(
@@ -410,8 +410,8 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_logsumexp_backward(
 ///   loss_i = lse_i - (1 - e) * v_il - e / n * sum_k v_ik
 /// \endcode
 /// The loss is 0 for an ignored label, and NaN for another label that is not a column. Special
-/// values are described in docs/cross_entropy.md. The call does not fence: loss and lse are
-/// complete when the work on `stream` is done.
+/// values are described in docs/semantics.md. The call does not fence: loss and lse are complete
+/// when the work on `stream` is done.
 ///
 /// \param space      kokkossoftmax_space; all data must be in memory that it can access
 /// \param stream     as for kokkossoftmax_apply()
