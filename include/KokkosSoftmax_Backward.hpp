@@ -121,8 +121,8 @@ void log_softmax_backward(const LogY& log_y, const DY& dy, const DX& dx,
 /// An entry with v = -inf has dx = 0, whatever dlse is. The softmax is computed from x and lse. The
 /// rounding error of lse, at most half a unit in its last place, is a relative error of dx.
 ///
-/// The call only enqueues one kernel on exec. It does not fence, allocates nothing and uses no
-/// other instance.
+/// The call only enqueues one kernel on exec. It does not fence and uses no other instance. Nothing
+/// is allocated, except a buffer per thread on hosts.
 ///
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View

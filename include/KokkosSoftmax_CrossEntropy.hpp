@@ -63,8 +63,8 @@ inline Options options_of(const CrossEntropyOptions& options) {
 /// is -inf. The maximum is subtracted before the logarithm of the sum is added, so that a small
 /// loss has no error of the size of v. The error bounds are in docs/cross_entropy.md.
 ///
-/// The call only enqueues one kernel on exec. It does not fence, allocates nothing and uses no
-/// other instance.
+/// The call only enqueues one kernel on exec. It does not fence and uses no other instance. Nothing
+/// is allocated, except a buffer per thread on hosts.
 ///
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View
@@ -167,8 +167,8 @@ requires(Kokkos::is_view_v<X>) void cross_entropy(const X& x, const Labels& labe
 /// that nor from 0 to n - 1. The softmax is computed from x and lse, so it has no memory of its
 /// own.
 ///
-/// The call only enqueues one kernel on exec. It does not fence, allocates nothing and uses no
-/// other instance.
+/// The call only enqueues one kernel on exec. It does not fence and uses no other instance. Nothing
+/// is allocated, except a buffer per thread on hosts.
 ///
 /// \tparam Exec     any execution space that Kokkos has enabled
 /// \tparam X        a Kokkos::View
