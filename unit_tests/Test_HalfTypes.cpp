@@ -216,6 +216,33 @@ TYPED_TEST(HalfMatrices, InPlace) {
     GTEST_SKIP() << "x and y have different types";
 }
 
+// Results near 0 of log_softmax, whose error is absolute: the sum is 1, whatever the reference is.
+TYPED_TEST(HalfMatrices, LogarithmsNearZero) {
+  using X = typename TypeParam::x_value;
+  constexpr std::size_t count = 24;
+  for (const std::size_t columns : {100, 5000, 32768, 131072}) {
+    Rows<float> rows{count, columns, std::vector<float>(count * columns, -20)};
+    for (std::size_t r = 0; r < count; ++r)
+      rows.values[r * columns + columns * 5 / 8] =
+          static_cast<float>(static_cast<X>(22.5f + 0.1484375f * static_cast<float>(r)));
+    const Expected expected = reference(rows);
+    for (const Algorithm algorithm :
+         {Algorithm::automatic, Algorithm::cluster, Algorithm::split, Algorithm::online})
+      serves<TypeParam>({.function = Function::log_softmax, .options = {.algorithm = algorithm}},
+                        rows, expected);
+  }
+}
+
+// Scales whose product with log2(e) is infinite.
+TYPED_TEST(HalfMatrices, LargestScales) {
+  for (const std::size_t columns : {7, 512, 4096, 32768}) {
+    Rows<float> rows{3, columns, std::vector<float>(3 * columns, -1)};
+    for (std::size_t r = 0; r < 3; ++r) rows.values[r * columns + r] = 0;
+    for (const double scale : {3e38, 2e38})
+      expect_algorithms_right<TypeParam>(rows, reference(rows, scale), {.scale = scale});
+  }
+}
+
 TYPED_TEST(HalfMatrices, Reproducible) {
   for (const std::size_t columns : {3, 33, 128, 781, 1024, 1025, 12671})
     for (const Function function : all_functions)

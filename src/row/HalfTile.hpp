@@ -74,7 +74,7 @@ class HalfTile : public TileSlots<Source, items, width, threads, access, Strides
     // logarithm must have all of its digits.
     constexpr bool precise = !Exp::logarithm_joins_reference;
     T sum;
-    if (ExpHalfFused<T>::serves(exp.against()) && (!precise || m_scale == T(1))) {
+    if (ExpHalfFused<T>::serves(m_scale, exp.against()) && (!precise || m_scale == T(1))) {
       const ExpHalfFused<T> fused(m_scale, exp.against());
       sum = sum_of_pairs(fused);
       if (precise) sum *= fused.inverse_near_one(exp.against());

@@ -101,7 +101,7 @@ class AsyncSegment {
     if constexpr (stages_exponentials<Output>)
       sum_and_keep(arguments, row, begin, thread_id, end, sum);
     else if constexpr (stages_pairs)
-      sum_pairs(arguments, thread_id, end, sum);
+      sum_pairs<!Output::keeps_exponentials>(arguments, thread_id, end, sum);
     else
       for (int p = 0; p < end; p += SubTile::chunks) {
         SubTile entries = entries_at(arguments, row, begin, p, thread_id, end);
@@ -179,7 +179,8 @@ class AsyncSegment {
                                                                        end);
   }
 
-  template <class Exp>
+  /// With `precise`, the logarithm of the sum must have all of its digits.
+  template <bool precise, class Exp>
   KOKKOS_FORCEINLINE_FUNCTION void sum_pairs(const ArgumentsOf<Source>& arguments, int thread_id,
                                              int end, OnlineSum<Exp, State>& sum) const {
     const auto pairs = pairs_of(thread_id, end);
@@ -187,8 +188,11 @@ class AsyncSegment {
     const T factor = Source(arguments).factor();
     const T reference = sum.reference();
     if constexpr (gives_halfs)
-      if (ExpHalfFused<T>::serves(reference))
-        return sum.add_term(pairs.sum(ExpHalfFused<T>(factor, reference)));
+      if (ExpHalfFused<T>::serves(factor, reference) && (!precise || factor == T(1))) {
+        const ExpHalfFused<T> fused(factor, reference);
+        const T term = pairs.sum(fused);
+        return sum.add_term(precise ? term * fused.inverse_near_one(reference) : term);
+      }
     const Exp exp(reference);
     sum.add_term(pairs.sum([&](T entry) { return exp(factor * entry); }));
   }
@@ -199,7 +203,7 @@ class AsyncSegment {
                                                       const State& all) {
     const T factor = Source(arguments).factor();
     if constexpr (gives_halfs && Output::keeps_exponentials)
-      if (ExpHalfFused<T>::serves(reference_of_state(all))) {
+      if (ExpHalfFused<T>::serves(factor, reference_of_state(all))) {
         ExpHalfFused<T> exp(factor, reference_of_state(all));
         exp.multiply(Output(all, arguments.empty_rows).factor());
         return pairs.store(y, exp);

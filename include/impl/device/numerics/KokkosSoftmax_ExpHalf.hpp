@@ -39,9 +39,10 @@ class ExpHalfFused {
 
  public:
   /// Large references would lose too much accuracy, and infinities and NaN need the special cases
-  /// of ExpHalf.
-  KOKKOS_FORCEINLINE_FUNCTION static bool serves(T reference) {
-    return Kokkos::abs(reference) * log2_e <= limit;
+  /// of ExpHalf. The product of the largest scales with log2(e) would be infinite.
+  KOKKOS_FORCEINLINE_FUNCTION static bool serves(T scale, T reference) {
+    return Kokkos::abs(reference) * log2_e <= limit &&
+           Kokkos::abs(scale) <= Kokkos::Experimental::finite_max_v<T> / T(2);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION ExpHalfFused(T scale, T reference)
@@ -53,7 +54,7 @@ class ExpHalfFused {
   KOKKOS_FORCEINLINE_FUNCTION T operator()(T x) const { return fast_exp2(exponent(x)); }
 
   /// 1 / (*this)(x) for the x at which scale * x is the reference. A sum of results is multiplied
-  /// by it to remove the common factor.
+  /// by it to remove the common factor, if the logarithm of the sum must have all of its digits.
   KOKKOS_FORCEINLINE_FUNCTION T inverse_near_one(T x) const {
     return multiply_add(-exponent(x), T(1) / log2_e, T(1));
   }
