@@ -178,6 +178,27 @@ TYPED_TEST(BothAxes, LowEntries) {
 }
 
 // Rows and columns whose levels are so different that no reference serves all of them.
+// Rows and columns whose maximum is a bit above what stands for all lower entries
+// (ExpParts::lowest).
+TYPED_TEST(BothAxes, MaximaJustAboveLowestOnes) {
+  using T = typename TypeParam::value;
+  const double low = sizeof(T) == 8 ? -1399999488.0 : -2.8e6;
+  const double inf = TestFixture::inf;
+  EXPECT_TRUE(TestFixture::check_matrix(TestFixture::matrix(
+      33, 256, [&](double r, double c) { return c == 0 ? low + 1 + r : -inf; })));
+  EXPECT_TRUE(TestFixture::check_matrix(TestFixture::matrix(
+      200, 64, [&](double r, double c) { return r == 3 ? low + 1 + c : -inf; })));
+}
+
+// The largest exponents that aren't exceptions.
+TYPED_TEST(BothAxes, HugeEntries) {
+  const double large = 1488522232;
+  for (const double entry : {large, large + 1, large + 2, large + 3})
+    for (const int row : {3, 32})
+      EXPECT_TRUE(TestFixture::check_matrix(TestFixture::matrix(
+          33, 64, [&](double r, double c) { return r == row && c == 7 ? entry : r - c; })));
+}
+
 TYPED_TEST(BothAxes, Levels) {
   using X = typename TypeParam::x_value;
   using T = typename TypeParam::value;

@@ -37,9 +37,9 @@ struct ExpPartsConstants<float> {
   static constexpr std::uint32_t deepest = 120;
 };
 
-/// Values below `lowest` are replaced by numbers not above it. A row or a column with no others
-/// needs other functions, and so does one with values that set bits of `invalid` that is_valid()
-/// knows: NaN, +inf, and other values above -lowest.
+/// Values below `lowest` are replaced by numbers not above it. A row or a column whose maximum
+/// isn't far above needs other functions (is_low()), and so does one with values that set bits of
+/// `invalid` that is_valid() knows: NaN, +inf, and other values above -lowest.
 template <class T>
 struct ExpParts {
   using C = ExpPartsConstants<T>;
@@ -73,9 +73,10 @@ struct ExpParts {
     return std::is_same_v<T, double> ? invalid == 0 : invalid >> 23 == 0;
   }
 
-  /// Whether the largest exponent of a row or a column is that of values not above `lowest`.
+  /// Whether the largest exponent of a row or a column is so low that entries which `lowest` has
+  /// replaced count beside it.
   KOKKOS_FORCEINLINE_FUNCTION static bool is_low(std::uint32_t exponent) {
-    return exponent <= lowest_exponent();
+    return exponent <= lowest_exponent() + C::deepest;
   }
   KOKKOS_FORCEINLINE_FUNCTION static std::uint32_t lowest_exponent() {
     const T rounded = multiply_add(C::lowest, ExpConstants<T>::log2_e, C::round);

@@ -145,7 +145,7 @@ struct BothAxesPanelsKernel {
       }
     }
     KOKKOS_FORCEINLINE_FUNCTION void raise(int j, std::uint32_t exponent) {
-      const std::uint32_t to = exponent + raise_by;
+      const std::uint32_t to = exponent < invalid - raise_by ? exponent + raise_by : exponent;
       const T factor = Parts::lowered(T(1), to - limit[j]);
       sum[j] *= factor;
       sums[j * lanes].multiply(factor);
