@@ -15,7 +15,7 @@ using HalfPair = std::uint32_t;
 /// Flips the signs of both entries of a pair (by exclusive or).
 inline constexpr HalfPair both_signs = 0x80008000u;
 
-/// The elementwise maximum of two pairs. Where b has NaN, the result is the entry of `a`.
+/// The elementwise maximum of two pairs. If one entry is NaN, the result is the other one.
 template <class X>
 KOKKOS_FORCEINLINE_FUNCTION HalfPair larger_of_pairs(HalfPair a, HalfPair b) {
   if constexpr (Intrinsics::has_half_pair_max) {
@@ -24,9 +24,8 @@ KOKKOS_FORCEINLINE_FUNCTION HalfPair larger_of_pairs(HalfPair a, HalfPair b) {
     float of_a[2], of_b[2];
     widen<X, 2>(RawChunk<X, 2>{{a}}, of_a);
     widen<X, 2>(RawChunk<X, 2>{{b}}, of_b);
-    const HalfPair first = (of_a[0] < of_b[0] ? b : a) & 0xffffu;
-    const HalfPair second = (of_a[1] < of_b[1] ? b : a) & 0xffff0000u;
-    return first | second;
+    const auto is_b = [&](int i) { return of_b[i] == of_b[i] && !(of_a[i] >= of_b[i]); };
+    return ((is_b(0) ? b : a) & 0xffffu) | ((is_b(1) ? b : a) & 0xffff0000u);
   }
 }
 
