@@ -2,9 +2,9 @@
 #
 # GTest::gtest and GTest::gtest_main: the installed GoogleTest, else a pinned release.
 include_guard(DIRECTORY)
-find_package(GTest QUIET)
+find_package(GTest 1.12 CONFIG QUIET) # unit_tests/main.cpp uses GTEST_FLAG_GET. FindGTest checks no version
 if(NOT TARGET GTest::gtest)
-  message(STATUS "GoogleTest was not found: downloading release 1.15.2 (some seconds; without a "
+  message(STATUS "GoogleTest 1.12 or later was not found: downloading release 1.15.2 (some seconds; without a "
     "network install libgtest-dev or set GTest_ROOT)")
   include(FetchContent)
   if(POLICY CMP0135)

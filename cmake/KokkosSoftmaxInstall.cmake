@@ -32,8 +32,12 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/" "${PROJECT_BINARY_DIR}/includ
   FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 if(KokkosSoftmax_CUDA13_COMPAT)
   install(FILES "${KokkosSoftmax_CUDA13_COMPAT}" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/impl")
+  set(_kokkossoftmax_includedir "${CMAKE_INSTALL_INCLUDEDIR}")
+  if(NOT IS_ABSOLUTE "${_kokkossoftmax_includedir}")
+    set(_kokkossoftmax_includedir "$<INSTALL_PREFIX>/${_kokkossoftmax_includedir}")
+  endif()
   target_compile_options(kokkossoftmax INTERFACE "$<INSTALL_INTERFACE:$<$<COMPILE_LANGUAGE:CXX,CUDA>:\
-SHELL:-include \"$<INSTALL_PREFIX>/${CMAKE_INSTALL_INCLUDEDIR}/impl/KokkosSoftmaxCuda13Compat.hpp\">>")
+SHELL:-include \"${_kokkossoftmax_includedir}/impl/KokkosSoftmaxCuda13Compat.hpp\">>")
 endif()
 
 # ---- The CMake package

@@ -59,14 +59,24 @@ if(NOT _kokkossoftmax_kokkos_is_there AND NOT Kokkos_FOUND)
 endif()
 message(STATUS "Kokkos ${Kokkos_VERSION} in ${Kokkos_DIR}: ${Kokkos_DEVICES} ${Kokkos_ARCH}")
 
+# Forgets a Kokkos that isn't suitable, so that -DKokkos_ROOT=DIR has an effect in the same build directory.
+function(_kokkossoftmax_forget_kokkos)
+  if(NOT _kokkossoftmax_kokkos_is_there)
+    set(Kokkos_DIR "${Kokkos_DIR}" PARENT_SCOPE) # for the message
+    unset(Kokkos_DIR CACHE)
+  endif()
+endfunction()
+
 # ---- Whether it is suitable
 if(Kokkos_VERSION VERSION_LESS KokkosSoftmax_KOKKOS_MINIMUM
    OR Kokkos_VERSION VERSION_GREATER_EQUAL KokkosSoftmax_KOKKOS_BELOW)
+  _kokkossoftmax_forget_kokkos()
   message(FATAL_ERROR "Kokkos ${Kokkos_VERSION} in ${Kokkos_DIR} is not supported (KokkosSoftmax needs "
     "Kokkos >= ${KokkosSoftmax_KOKKOS_MINIMUM}, below ${KokkosSoftmax_KOKKOS_BELOW}); give another one "
     "with -DKokkos_ROOT=DIR.")
 endif()
 if(Kokkos_CXX_STANDARD AND Kokkos_CXX_STANDARD LESS 20)
+  _kokkossoftmax_forget_kokkos()
   message(FATAL_ERROR "Kokkos in ${Kokkos_DIR} was built for C++${Kokkos_CXX_STANDARD} (KokkosSoftmax "
     "needs C++20); rebuild it with -DCMAKE_CXX_STANDARD=20 (Spack: kokkos cxxstd=20) or give another "
     "one with -DKokkos_ROOT=DIR.")
@@ -86,6 +96,7 @@ if(Kokkos_ENABLE_CUDA)
   endif()
   if(Kokkos_VERSION VERSION_LESS 4.7.1 AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 13)
     if(NOT Kokkos_ENABLE_IMPL_VIEW_LEGACY)
+      _kokkossoftmax_forget_kokkos()
       message(FATAL_ERROR "Kokkos ${Kokkos_VERSION} in ${Kokkos_DIR} does not work with CUDA "
         "${CUDAToolkit_VERSION} (its Views have another layout on the device than on the host, and "
         "kernels silently write nowhere); use Kokkos >= 4.7.1, or CUDA 12, or build it with "
@@ -132,6 +143,7 @@ function(kokkossoftmax_compile_with_kokkos)
         "$<$<COMPILE_LANGUAGE:CXX,CUDA>:SHELL:-include \"${KokkosSoftmax_CUDA13_COMPAT}\">")
     endif()
     if(_kokkossoftmax_launcher)
+      kokkossoftmax_clear_launchers(${target})
       kokkos_compilation(TARGET ${target})
       get_target_property(launch ${target} RULE_LAUNCH_COMPILE)
       set_target_properties(${target} PROPERTIES RULE_LAUNCH_COMPILE

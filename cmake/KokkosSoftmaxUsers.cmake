@@ -68,6 +68,10 @@ function(_kokkossoftmax_is_user result target)
   set(${result} FALSE PARENT_SCOPE)
   while(open)
     list(POP_FRONT open next)
+    get_target_property(aliased ${next} ALIASED_TARGET)
+    if(aliased)
+      set(next ${aliased})
+    endif()
     if(next MATCHES "^(KokkosSoftmax::)?kokkossoftmax$" AND NOT next STREQUAL target)
       set(${result} TRUE PARENT_SCOPE)
       return()
@@ -84,10 +88,9 @@ function(_kokkossoftmax_is_user result target)
   endwhile()
 endfunction()
 
-# A rule that the target already has (as with COMMAND_PREFIX of kokkos_compilation) comes first, unless it is this
-# rule. A launcher such as ccache would hide the compiler from Kokkos' launch compiler, which would then not replace
-# it by nvcc.
-function(_kokkossoftmax_set_launcher target)
+# kokkossoftmax_clear_launchers(<target>): a launcher such as ccache would hide the compiler from Kokkos' launch compiler,
+# which would then not replace it by nvcc.
+function(kokkossoftmax_clear_launchers target)
   foreach(kind IN ITEMS COMPILER LINKER)
     get_property(launcher TARGET ${target} PROPERTY CXX_${kind}_LAUNCHER)
     if(launcher)
@@ -95,6 +98,12 @@ function(_kokkossoftmax_set_launcher target)
       set_property(TARGET ${target} PROPERTY CXX_${kind}_LAUNCHER "")
     endif()
   endforeach()
+endfunction()
+
+# A rule that the target already has (as with COMMAND_PREFIX of kokkos_compilation) comes first, unless it is this
+# rule.
+function(_kokkossoftmax_set_launcher target)
+  kokkossoftmax_clear_launchers(${target})
   foreach(step IN ITEMS COMPILE LINK)
     get_property(rule TARGET KokkosSoftmax::kokkossoftmax PROPERTY RULE_LAUNCH_${step})
     get_property(present TARGET ${target} PROPERTY RULE_LAUNCH_${step})
