@@ -88,6 +88,13 @@ class KokkosSoftmax(CMakePackage, CudaPackage, ROCmPackage):
         rocm = f"+rocm amdgpu_target={arch}"
         depends_on(f"kokkos {rocm}", when=rocm)
 
+    requires(
+        "value_types=float",
+        "value_types=double",
+        policy="any_of",
+        when="~cuda~rocm",
+        msg="value_types has half types alone (which need a GPU); add float or double.",
+    )
     conflicts(
         "cuda_arch=none",
         when="+cuda",
