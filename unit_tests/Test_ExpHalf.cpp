@@ -17,7 +17,7 @@ using ExpHalfFused = KokkosSoftmax::Impl::ExpHalfFused<float>;
 TEST(ExpHalfFused, IsAccurateForReferencesThatItServes) {
   for (const float scale : {1.0f, -0.3f, 7.0f})
     for (const float reference : {0.0f, 5.3f, -44.0f, 44.0f}) {
-      ASSERT_TRUE(ExpHalfFused::serves(reference));
+      ASSERT_TRUE(ExpHalfFused::serves(scale, reference));
       const ExpHalfFused exp(scale, reference);
       for (float below = 0; below < 60; below += 0.37f) {
         const float x = (reference - below) / scale;
@@ -32,7 +32,12 @@ TEST(ExpHalfFused, DoesNotServeLargeReferences) {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   for (const float reference :
        {50.0f, -50.0f, 1e38f, infinity, -infinity, std::numeric_limits<float>::quiet_NaN()})
-    EXPECT_FALSE(ExpHalfFused::serves(reference)) << reference;
+    EXPECT_FALSE(ExpHalfFused::serves(1, reference)) << reference;
+}
+
+TEST(ExpHalfFused, DoesNotServeScalesWhoseProductOverflows) {
+  for (const float scale : {2.4e38f, -3e38f, std::numeric_limits<float>::max()})
+    EXPECT_FALSE(ExpHalfFused::serves(scale, 0)) << scale;
 }
 
 TEST(ExpHalfFused, MultipliesWhatItGives) {

@@ -10,7 +10,7 @@
 #include <impl/device/op/KokkosSoftmax_Softmax.hpp>
 #include <row/GradientArgs.hpp>
 #include <schedules/HostBackward.hpp>
-#include <schedules/HostVectors.hpp>
+#include <schedules/HostGathered.hpp>
 
 namespace KokkosSoftmax::Impl {
 namespace {

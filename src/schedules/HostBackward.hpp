@@ -7,7 +7,8 @@
 
 #include <impl/device/numerics/KokkosSoftmax_CompensatedSum.hpp>
 #include <row/BackwardSource.hpp>
-#include <schedules/HostVectors.hpp>
+#include <schedules/HostJobs.hpp>
+#include <schedules/HostTeams.hpp>
 
 namespace KokkosSoftmax::Impl {
 

@@ -7,7 +7,8 @@
 /// host/Gradient.hpp.
 
 #include <row/GradientArgs.hpp>
-#include <schedules/HostVectors.hpp>
+#include <schedules/HostJobs.hpp>
+#include <schedules/HostTeams.hpp>
 
 namespace KokkosSoftmax::Impl {
 

@@ -9,7 +9,8 @@
 #include <impl/device/numerics/KokkosSoftmax_CompensatedSum.hpp>
 #include <op/CrossEntropy.hpp>
 #include <row/LossSource.hpp>
-#include <schedules/HostVectors.hpp>
+#include <schedules/HostJobs.hpp>
+#include <schedules/HostTeams.hpp>
 #include <stdexcept>
 
 namespace KokkosSoftmax::Impl {

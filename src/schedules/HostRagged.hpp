@@ -14,7 +14,7 @@
 #include <algorithm>
 #include <op/RaggedOps.hpp>
 #include <row/RaggedArgs.hpp>
-#include <schedules/HostVectors.hpp>
+#include <schedules/HostJobs.hpp>
 
 namespace KokkosSoftmax::Impl {
 

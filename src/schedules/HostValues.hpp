@@ -10,7 +10,8 @@
 #include <backend/DivideUp.hpp>
 #include <op/FinishRow.hpp>
 #include <row/Source.hpp>
-#include <schedules/HostVectors.hpp>
+#include <schedules/HostJobs.hpp>
+#include <schedules/HostTeams.hpp>
 #include <string>
 #include <type_traits>
 
