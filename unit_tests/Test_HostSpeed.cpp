@@ -83,8 +83,8 @@ double speed_up(std::size_t rows, std::size_t columns) {
 }
 
 // Rows that are read once, and rows that are read twice with two exponentials per entry. The bounds
-// are the speed-up of vectors of 16 bytes, less a margin for noise. Scalar loops reach 0.6 and
-// 0.35.
+// are the speed-up of vectors of 16 bytes without FMA beside a scalar loop with FMA (1.40 for float
+// and 0.84 for double on a Zen 4), less a margin for noise. Scalar loops reach 0.6 and 0.35.
 TYPED_TEST(HostSpeed, LoopsAreVectorized) {
 #ifdef KOKKOSSOFTMAX_TEST_SLOW_BUILD
   GTEST_SKIP() << "a build without optimization, or with a sanitizer";
@@ -93,7 +93,7 @@ TYPED_TEST(HostSpeed, LoopsAreVectorized) {
   const double in_spans = speed_up<TypeParam>(20, 5000);
   ::testing::Test::RecordProperty("in_one_span", std::to_string(in_one_span));
   ::testing::Test::RecordProperty("in_spans", std::to_string(in_spans));
-  EXPECT_GT(in_one_span, sizeof(TypeParam) == 4 ? 1.5 : 0.9);
+  EXPECT_GT(in_one_span, sizeof(TypeParam) == 4 ? 1.1 : 0.7);
   EXPECT_GT(in_spans, sizeof(TypeParam) == 4 ? 0.9 : 0.5);
 }
 #endif
