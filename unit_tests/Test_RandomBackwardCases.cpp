@@ -70,8 +70,9 @@ class RandomBackwardCase {
     EXPECT_TRUE(is_unchanged(m_dy)) << "dy was written";
     EXPECT_TRUE(is_unchanged(m_dx)) << "dx was written";
     if (!served) return false;
-    EXPECT_TRUE(are_near<X>(m_shape.template rows_of<T>(*m_written).values,
-                            reference_backward(m_function, m_y_rows, m_dy_rows, options.scale)));
+    EXPECT_TRUE(are_near<X>(
+        m_shape.template rows_of<T>(*m_written).values,
+        reference_backward(m_function, m_y_rows, m_dy_rows, options.scale, sizeof(X) == 2)));
     EXPECT_TRUE(m_written->gaps_are_unchanged()) << "something beside dx's elements was written";
     return true;
   }

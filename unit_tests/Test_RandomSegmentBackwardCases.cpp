@@ -56,7 +56,8 @@ class RandomSegmentBackwardCase {
                                [&](std::size_t r, const std::vector<T>& values) {
                                  return are_near<X>(values,
                                                     reference_backward(m_function, m_y_rows.rows[r],
-                                                                       m_dy_rows.rows[r], m_scale));
+                                                                       m_dy_rows.rows[r], m_scale,
+                                                                       sizeof(X) == 2));
                                }));
     EXPECT_TRUE(m_written->gaps_are_unchanged()) << "something beside dx's elements was written";
     return true;
