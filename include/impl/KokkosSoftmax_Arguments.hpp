@@ -17,6 +17,7 @@
 #include <impl/KokkosSoftmax_Overlap.hpp>
 #include <impl/KokkosSoftmax_ReducedAxes.hpp>
 #include <impl/KokkosSoftmax_RowInputs.hpp>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <sstream>
