@@ -76,8 +76,7 @@ struct MatrixOf {
 
 TYPED_TEST(Backward, EveryAlgorithm) {
   using X = typename TypeParam::x_value;
-  std::vector<Algorithm> algorithms(std::begin(all_algorithms), std::end(all_algorithms));
-  algorithms.push_back(Algorithm::automatic);
+  const auto algorithms = all_algorithms_and_automatic();
   for (const auto& [count, columns] :
        {MatrixOf{1, 1}, MatrixOf{70, 1}, MatrixOf{70, 4}, MatrixOf{70, 7}, MatrixOf{70, 16},
         MatrixOf{70, 33}, MatrixOf{33, 128}, MatrixOf{33, 300}, MatrixOf{9, 1024},

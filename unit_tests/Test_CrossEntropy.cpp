@@ -130,8 +130,7 @@ struct Size {
 
 TYPED_TEST(CrossEntropy, EveryAlgorithm) {
   using X = typename TypeParam::x_value;
-  std::vector<Algorithm> algorithms(std::begin(all_algorithms), std::end(all_algorithms));
-  algorithms.push_back(Algorithm::automatic);
+  const auto algorithms = all_algorithms_and_automatic();
   for (const auto& [count, columns] :
        {Size{1, 1}, Size{70, 1}, Size{70, 4}, Size{700, 7}, Size{70, 16}, Size{70, 33},
         Size{33, 130}, Size{33, 300}, Size{9, 1024}, Size{9, 1025}, Size{5, 5001}, Size{3, 20001},
@@ -241,8 +240,7 @@ TYPED_TEST(CrossEntropy, SmoothedLossOfEntriesWhoseSumOverflows) {
 TYPED_TEST(CrossEntropy, SmoothedLossOfValuesWhoseSumOverflows) {
   using T = typename TypeParam::value;
   using X = typename TypeParam::x_value;
-  std::vector<Algorithm> algorithms(std::begin(all_algorithms), std::end(all_algorithms));
-  algorithms.push_back(Algorithm::automatic);
+  const auto algorithms = all_algorithms_and_automatic();
   for (const std::size_t columns : {5, 20, 300, 1027, 70001}) {
     Rows<T> x{2, columns, std::vector<T>(2 * columns, lowest<X, T>() / 2)};
     for (std::size_t c = 0; c < columns; c += 2) x.values[c] = 0;

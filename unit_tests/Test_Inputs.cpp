@@ -194,8 +194,7 @@ Rows<T> with_hidden_values(Rows<T> x, const Inputs<B>& inputs) {
 
 TYPED_TEST(InputsOf, EveryAlgorithm) {
   using X = typename TypeParam::x_value;
-  std::vector<Algorithm> algorithms(std::begin(all_algorithms), std::end(all_algorithms));
-  algorithms.push_back(Algorithm::automatic);
+  const auto algorithms = all_algorithms_and_automatic();
   struct Matrix {
     std::size_t count, columns;
   };
@@ -255,8 +254,7 @@ TYPED_TEST(InputsOf, InfiniteRowBiasTimesNegativeScale) {
   using X = typename TypeParam::x_value;
   using T = typename TypeParam::value;
   constexpr T infinity = std::numeric_limits<T>::infinity();
-  std::vector<Algorithm> algorithms(std::begin(all_algorithms), std::end(all_algorithms));
-  algorithms.push_back(Algorithm::automatic);
+  const auto algorithms = all_algorithms_and_automatic();
   const Given given{.bias = true, .row_bias = true, .scale_biases = true};
   for (const std::size_t columns : {13, 301, 5001}) {
     auto inputs = random_inputs<T>(given, Broadcast::full, 9, columns);

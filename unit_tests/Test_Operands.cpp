@@ -102,8 +102,7 @@ class BesideY : public ::testing::Test {
 TYPED_TEST_SUITE(BesideY, AllValueConfigs, ConfigName);
 
 TYPED_TEST(BesideY, EveryAlgorithm) {
-  std::vector<Algorithm> algorithms(std::begin(all_algorithms), std::end(all_algorithms));
-  algorithms.push_back(Algorithm::automatic);
+  const auto algorithms = all_algorithms_and_automatic();
   for (const std::size_t columns : {1, 7, 16, 33, 300, 1025, 5001, 40003})
     for (const std::size_t count : {1, columns > 10000 ? 9 : 70}) {
       const auto& sample = normal_sample<typename TypeParam::x_value>(count, columns);

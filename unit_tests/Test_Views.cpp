@@ -3,6 +3,7 @@
 // Views as in users' programs: different layouts and alignments, padded Views, subviews, in place,
 // and with compile-time extents.
 
+#include <support/Algorithms.hpp>
 #include <support/Check.hpp>
 
 namespace KokkosSoftmax::Test {
@@ -129,8 +130,7 @@ TYPED_TEST(StridedViews, OneColumnOfStrideZero) {
   using T = typename TypeParam::value;
   const Extents extents{700, 1};
   const auto& sample = normal_sample<T>(700, 1);
-  std::vector<Algorithm> algorithms(std::begin(all_algorithms), std::end(all_algorithms));
-  algorithms.push_back(Algorithm::automatic);
+  const auto algorithms = all_algorithms_and_automatic();
   for (const Algorithm algorithm : algorithms)
     for (const Function function : {Function::softmax, Function::log_softmax})
       is_served(algorithm, [&] {

@@ -25,6 +25,13 @@ inline constexpr auto all_algorithms = [] {
   return all;
 }();
 
+/// All algorithms, first those that can be forced.
+inline std::vector<Algorithm> all_algorithms_and_automatic() {
+  std::vector<Algorithm> algorithms(std::begin(all_algorithms), std::end(all_algorithms));
+  algorithms.push_back(Algorithm::automatic);
+  return algorithms;
+}
+
 /// Those of the algorithms that the library has on an execution space for float and double.
 template <class Exec>
 std::vector<Algorithm> compiled_for(std::vector<Algorithm> algorithms) {
