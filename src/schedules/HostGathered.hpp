@@ -13,8 +13,7 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Rows with any strides that are copied to a buffer for Options::reproducible, so that they have
-/// the bits of contiguous rows. One row, or several of at most one span in all.
+/// The copy of one row, or of several rows of at most one span in all.
 template <class Op>
 class HostGatheredRows {
  public:
