@@ -26,7 +26,9 @@ struct RowInOneShare {
 
   void operator()(const Member& member) const {
     const typename Share::Row row(arguments, member.league_rank());
-    Share share(member, chunks);
+    void* const scratch =
+        member.team_scratch(0).get_shmem_aligned(Share::scratch_bytes(chunks), 16);
+    Share share(static_cast<char*>(scratch), chunks);
     share.store(arguments, row, 0, 0, share.load(arguments, row, 0, 0));
   }
 };
@@ -59,7 +61,7 @@ class AsyncSegment : public ::testing::Test {
   template <class Share>
   static ::testing::AssertionResult check_share(const Case& c, const RowsFor<T>& rows) {
     const auto chunks = static_cast<std::int64_t>(rows.columns) / Share::RowTile::width;
-    return check_on_host<V>(c, rows, Share::scratch_bytes(chunks), [&](const auto& problem) {
+    return check_on_host<V>(c, rows, Share::scratch_bytes(chunks) + 16, [&](const auto& problem) {
       return RowInOneShare<Share, V>{{problem, c.options}, chunks};
     });
   }

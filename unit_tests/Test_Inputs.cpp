@@ -376,12 +376,15 @@ TYPED_TEST(InputsOf, NaNInRowsWithMaskedEntries) {
     }
 }
 
-// Rows that several threads, or teams of a device, share.
+// Rows that several threads, or teams of a device, share. The largest clusters of a GPU hold rows
+// of 100001 floats.
 TYPED_TEST(InputsOf, FewWideRows) {
   using X = typename TypeParam::x_value;
   using T = typename TypeParam::value;
-  constexpr std::size_t columns = 140001;
-  for (const std::size_t count : {1, 3})
+  struct Matrix {
+    std::size_t count, columns;
+  };
+  for (const auto& [count, columns] : {Matrix{1, 140001}, Matrix{3, 140001}, Matrix{3, 100001}})
     for (const Given& given : {Given{.bias = true, .mask = true}, Given{.lengths = true}})
       for (const bool has_nan : {false, true}) {
         const auto inputs = random_inputs<X>(given, Broadcast::full, count, columns);

@@ -24,24 +24,25 @@ struct ClusterLaunch {
     if (context.options.reproducible || limits.max_teams == 0 ||
         !fits_cluster(cluster_problem(context), limits))
       return false;
+    const ClusterPlan division = plan(context);
+    const Kernel kernel{context.arguments, division.chunks_per_team};
     if constexpr (counts_teams<Kernel>)
-      return Kernel{context.arguments, 0}.teams() <= max_clusters(plan(context));
-    else
-      return true;
+      if (kernel.teams() > max_clusters(division)) return false;
+    return kernel.scratch_bytes() <= static_cast<std::size_t>(limits.scratch);
   }
 
   static void prepare(const ContextOf<Exec, Kernel>&) {}
 
   static void launch(const ContextOf<Exec, Kernel>& context) {
     const ClusterPlan division = plan(context);
-    const auto scratch = static_cast<int>(Kernel::scratch_bytes(division.chunks_per_team));
-    const auto launch_once = [&](const Kernel& kernel, int clusters) {
+    const Kernel kernel{context.arguments, division.chunks_per_team};
+    const auto scratch = static_cast<int>(kernel.scratch_bytes());
+    const auto launch_once = [&](const Kernel& part, int clusters) {
       const std::string& name = kernel_label<Op>(algorithm, context.problem().function);
       const LabelledKernel label(context.exec, name);
-      Device::launch(context.exec, name, clusters, division.teams, scratch, kernel);
+      Device::launch(context.exec, name, clusters, division.teams, scratch, part);
     };
-    launch_parts(Kernel{context.arguments, division.chunks_per_team}, max_clusters(division),
-                 launch_once);
+    launch_parts(kernel, max_clusters(division), launch_once);
   }
 
  private:

@@ -29,6 +29,10 @@ struct GeneralArgs : RowArgs<V> {
       : RowArgs<V>(problem, options), inputs(problem.inputs), product_is_zero(this->scale_is_zero) {
     this->scale_is_zero = false;
   }
+
+  KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> row(std::int64_t r) const {
+    return this->template pointers<true>(r);
+  }
 };
 
 /// v = scale * x + bias + row_bias or v = scale * (x + bias + row_bias), or -inf where an entry is
@@ -41,6 +45,7 @@ class GeneralSource {
   using T = typename V::Compute;
   using Arguments = GeneralArgs<V>;
   static constexpr bool value_is_scaled_raw = false;
+  static constexpr bool stages_biases = true;
 
   /// The addresses at which a row starts in the inputs, and how many columns are visible.
   class Row {
@@ -49,18 +54,14 @@ class GeneralSource {
       const RowInputs& inputs = arguments.inputs;
       std::int64_t bias_offset = 0, mask_offset = 0, lengths_offset = 0, position = 0;
       std::int64_t row_bias_offset = 0;
-      for (int d = max_outer_rank - 1; d >= 0; --d) {
-        if (d >= arguments.problem.outer_rank) continue;
-        const std::int64_t extent = arguments.problem.outer[d].extent;
-        const std::int64_t slower = d > 0 ? r / extent : 0;
-        const std::int64_t index = r - slower * extent;
+      const auto add_axis = [&](int d, std::int64_t index) {
         bias_offset += index * inputs.bias.outer_stride[d];
         mask_offset += index * inputs.mask.outer_stride[d];
         lengths_offset += index * inputs.lengths.outer_stride[d];
         row_bias_offset += index * inputs.row_bias.outer_stride[d];
         if (d == inputs.causal_axis) position = index;
-        r = slower;
-      }
+      };
+      add_axis(0, arguments.template first_index<true>(r, add_axis));
       const std::int64_t bias_bytes =
           is_entries(inputs) ? static_cast<std::int64_t>(sizeof(X)) : sizeof(T);
       bias = static_cast<const char*>(inputs.bias.data) + bias_offset * bias_bytes;
@@ -111,7 +112,7 @@ class GeneralSource {
   KOKKOS_FORCEINLINE_FUNCTION Entry load(const Row& row, const X& x, std::int64_t column) const {
     Entry entry{x};
     if (has_bias()) entry.bias = bias_at(row, column);
-    if (has_mask()) entry.mask = row.mask[column * m_arguments.inputs.mask.column_stride];
+    entry.mask = mask(row, column);
     return entry;
   }
   KOKKOS_FORCEINLINE_FUNCTION T value(const Row& row, const Entry& entry) const {
@@ -128,21 +129,59 @@ class GeneralSource {
     return value(row, load(row, static_cast<X>(x), column));
   }
 
+  /// The mask of an entry whose column is visible; 1 if there is none.
+  KOKKOS_FORCEINLINE_FUNCTION unsigned char mask(const Row& row, std::int64_t column) const {
+    return has_mask() ? row.mask[column * m_arguments.inputs.mask.column_stride] : 1;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool has_bias() const {
+    return m_arguments.inputs.bias.data != nullptr;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool bias_is_entries() const {
+    return is_entries(m_arguments.inputs);
+  }
+  /// Where the bias of a column is, if its type is that of x.
+  KOKKOS_FORCEINLINE_FUNCTION const X* bias_of(const Row& row, std::int64_t column) const {
+    return reinterpret_cast<const X*>(row.bias) + column * m_arguments.inputs.bias.column_stride;
+  }
+  /// The biases of a tile's chunks. `Bias` is their type, X or T.
+  template <class Bias, class Columns>
+  KOKKOS_FORCEINLINE_FUNCTION auto biases(const Columns& columns) const {
+    return InputChunks<Bias, Columns>(columns,
+                                      reinterpret_cast<const Bias*>(columns.source_row().bias),
+                                      m_arguments.inputs.bias.column_stride);
+  }
+  /// Whether a bias has the type of x. If the computation has it too, a kernel needs no code for
+  /// another type.
+  KOKKOS_FORCEINLINE_FUNCTION static bool is_entries(const RowInputs& inputs) {
+    return std::is_same_v<X, T> || inputs.bias_is_entries;
+  }
+
   /// The values of a tile's entries, given its chunks of x. All loads that there are registers for
   /// come before the arithmetic, so that they overlap with one another and with the loads of x.
   template <class Columns, class Raw, int items, int size>
   KOKKOS_FORCEINLINE_FUNCTION void apply(const Columns& columns, const Raw (&chunk)[items],
                                          T (&value)[size]) const {
+    apply(columns, chunk, value, [&]<class Bias, int count>(int i, auto* raw) {
+      biases<Bias>(columns).template load<count>(i, raw);
+    });
+  }
+
+  /// The same with biases from another place: load_biases.operator()<Bias, count>(i, raw) loads
+  /// those of the chunks i to i + count - 1.
+  template <class Columns, class Raw, int items, int size, class LoadBiases>
+  KOKKOS_FORCEINLINE_FUNCTION void apply(const Columns& columns, const Raw (&chunk)[items],
+                                         T (&value)[size], const LoadBiases& load_biases) const {
     constexpr int width = Columns::width;
     // a mask takes a register, whatever the width is, beside those of the entries
     constexpr int masks_at_once = size * sizeof(T) > 128 ? 8 : 16;
     constexpr int count = items < masks_at_once ? items : masks_at_once;
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i + count <= items; i += count)
-      apply_to<count>(columns, i, chunk + i, value + i * width);
+      apply_to<count>(columns, i, chunk + i, value + i * width, load_biases);
     constexpr int rest = items % count;
     if constexpr (rest > 0)
-      apply_to<rest>(columns, items - rest, chunk + items - rest, value + size - rest * width);
+      apply_to<rest>(columns, items - rest, chunk + items - rest, value + size - rest * width,
+                     load_biases);
   }
 
   /// values[i] = the value of x[i] of column first + i, on a host. x can be `values`.
@@ -215,14 +254,6 @@ class GeneralSource {
       for (std::int64_t i = 0; i < size; ++i) values[i] += static_cast<T>(b[i * stride]);
   }
 
-  /// Whether a bias has the type of x. If the computation has it too, a kernel needs no code for
-  /// another type.
-  KOKKOS_FORCEINLINE_FUNCTION static bool is_entries(const RowInputs& inputs) {
-    return std::is_same_v<X, T> || inputs.bias_is_entries;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION bool has_bias() const {
-    return m_arguments.inputs.bias.data != nullptr;
-  }
   KOKKOS_FORCEINLINE_FUNCTION bool has_mask() const {
     return m_arguments.inputs.mask.data != nullptr;
   }
@@ -251,9 +282,9 @@ class GeneralSource {
   }
 
   /// apply() for chunks i to i + items - 1.
-  template <int items, class Columns, class Raw>
+  template <int items, class Columns, class Raw, class LoadBiases>
   KOKKOS_FORCEINLINE_FUNCTION void apply_to(const Columns& columns, int i, const Raw* chunk,
-                                            T* value) const {
+                                            T* value, const LoadBiases& load_biases) const {
     constexpr int width = Columns::width;
     constexpr int size = items * width;
     const Row& row = columns.source_row();
@@ -264,9 +295,9 @@ class GeneralSource {
     // Kernels of strided rows are slower if nvcc knows the type (docs/trials.md).
     const bool bias_is_entries = width > 1 ? is_entries(inputs) : inputs.bias_is_entries;
     if (has_bias() && bias_is_entries)
-      add_bias<X, items>(columns, i, chunk, value);
+      add_bias<X, items, width>(i, chunk, value, load_biases);
     else if (has_bias())
-      add_bias<T, items>(columns, i, chunk, value);
+      add_bias<T, items, width>(i, chunk, value, load_biases);
     else
       scale<items, width>(chunk, value);
     if (inputs.row_bias.data != nullptr) {
@@ -289,19 +320,15 @@ class GeneralSource {
   }
 
   /// value = scale * x + bias, or x + bias if the scale follows
-  template <class Bias, int items, class Columns, class Raw>
-  KOKKOS_FORCEINLINE_FUNCTION void add_bias(const Columns& columns, int i, const Raw* chunk,
-                                            T* value) const {
-    constexpr int width = Columns::width;
+  template <class Bias, int items, int width, class Raw, class LoadBiases>
+  KOKKOS_FORCEINLINE_FUNCTION void add_bias(int i, const Raw* chunk, T* value,
+                                            const LoadBiases& load_biases) const {
     constexpr int entries_at_once = 16;
     constexpr int count = items % (entries_at_once / width) == 0 ? entries_at_once / width : items;
-    const RowInput& bias = m_arguments.inputs.bias;
-    const InputChunks<Bias, Columns> biases(
-        columns, reinterpret_cast<const Bias*>(columns.source_row().bias), bias.column_stride);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int j = 0; j < items; j += count) {
       RawChunk<Bias, width> raw[count];
-      biases.template load<count>(i + j, raw);
+      load_biases.template operator()<Bias, count>(i + j, raw);
       scale<count, width>(chunk + j, value + j * width);
       add<Bias, width, count>(raw, value + j * width);
     }

@@ -37,6 +37,28 @@ class InputChunks {
         m_left(columns.chunks_left()),
         m_are_aligned(width > 1 && stride == 1 && is_aligned(m_first)) {}
 
+  /// Whether chunks can be moved at one time.
+  KOKKOS_FORCEINLINE_FUNCTION bool are_aligned() const { return m_are_aligned; }
+
+  /// Calls whole(j, p) for each of `count` chunks that is read, where p points to it, if
+  /// are_aligned(); otherwise single(j, k, p) for each of its entries.
+  template <int count, class Whole, class Single>
+  KOKKOS_FORCEINLINE_FUNCTION void visit(const Whole& whole, const Single& single) const {
+    const Input* p = m_first;
+    if (m_are_aligned) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < count; ++j)
+        if (Columns::holds(j, m_left)) whole(j, p + Columns::offset(j * width));
+    } else {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < count; ++j, p += Columns::offset(width) * m_distance) {
+        if (!Columns::holds(j, m_left)) continue;
+        KOKKOSSOFTMAX_IMPL_UNROLL
+        for (int k = 0; k < width; ++k) single(j, k, p + k * m_distance);
+      }
+    }
+  }
+
   /// Loads chunks i to i + count - 1. Chunks that needn't be read, because no chunk of x is read
   /// there, become 0.
   template <int count, class Raw>

@@ -55,24 +55,27 @@ struct RowArgs {
   }
 
   KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> row(std::int64_t r) const {
-    std::int64_t x = 0;
-    std::int64_t y = 0;
-    for (int d = Problem::max_outer_rank - 1; d > 0; --d) {
-      if (d >= problem.outer_rank) continue;
-      const std::int64_t slower = r / problem.outer[d].extent;
-      const std::int64_t index = r - slower * problem.outer[d].extent;
-      x += index * problem.outer[d].x_stride;
-      y += index * problem.outer[d].y_stride;
-      r = slower;
-    }
-    // computed from the members themselves, which are known to point to global memory
-    return {problem.x + (x + r * problem.outer[0].x_stride),
-            problem.y + (y + r * problem.outer[0].y_stride)};
+    return pointers<false>(r);
   }
 
   /// The same for problems with one outer axis, without divisions.
   KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> row_of_one_axis(std::int64_t r) const {
     return {problem.x + r * problem.outer[0].x_stride, problem.y + r * problem.outer[0].y_stride};
+  }
+
+  /// Calls add(d, index) with the index of row r along each outer axis except the first, and
+  /// returns that along the first. With `expects_one`, a single outer axis takes a branch of its
+  /// own, which pays if there is much to add.
+  template <bool expects_one, class Add>
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_index(std::int64_t r, const Add& add) const {
+    if (expects_one && problem.outer_rank == 1) return r;
+    for (int d = Problem::max_outer_rank - 1; d > 0; --d) {
+      if (d >= problem.outer_rank) continue;
+      const std::int64_t slower = r / problem.outer[d].extent;
+      add(d, r - slower * problem.outer[d].extent);
+      r = slower;
+    }
+    return r;
   }
 
   /// Where the log-sum-exp of row r is written. Only if problem.lse isn't null.
@@ -82,6 +85,21 @@ struct RowArgs {
   /// Where the maximum of row r is written. Only if problem.max isn't null.
   KOKKOS_FORCEINLINE_FUNCTION auto max(std::int64_t r) const {
     return problem.max + r * problem.max_stride;
+  }
+
+ protected:
+  /// row(); for `expects_one` see first_index().
+  template <bool expects_one>
+  KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> pointers(std::int64_t r) const {
+    std::int64_t x = 0;
+    std::int64_t y = 0;
+    r = first_index<expects_one>(r, [&](int d, std::int64_t index) {
+      x += index * problem.outer[d].x_stride;
+      y += index * problem.outer[d].y_stride;
+    });
+    // computed from the members themselves, which are known to point to global memory
+    return {problem.x + (x + r * problem.outer[0].x_stride),
+            problem.y + (y + r * problem.outer[0].y_stride)};
   }
 };
 

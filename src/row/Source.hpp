@@ -78,6 +78,13 @@ inline constexpr bool has_weights = requires {
   requires S::has_weights;
 };
 
+/// Whether biases of a source pass through scratch memory in clusters, see StagedInputs. Such a
+/// source has what that class asks for.
+template <class S>
+inline constexpr bool stages_biases = requires {
+  requires S::stages_biases;
+};
+
 template <class S>
 concept ValuesByColumn = requires(const S source, typename S::Types::Compute x,
                                   std::int64_t column) {

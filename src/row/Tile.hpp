@@ -49,6 +49,18 @@ class Tile : public TileSlots<Source_, items, width, threads, access, strides> {
     load(arguments, row, first, thread_id, [](const Raw(&)[items]) {});
   }
 
+  /// The same for a source with staged inputs, see StagedInputs.
+  template <class Staged>
+  KOKKOS_FORCEINLINE_FUNCTION void load_staged(const ArgumentsOf<Source>& arguments, const Row& row,
+                                               std::int64_t first, int thread_id,
+                                               const Staged& staged) {
+    const Source source(arguments);
+    Raw chunk[items];
+    Slots::load_chunks(source, row, first, thread_id, chunk);
+    m_edge = staged.apply(source, row, columns(source, row, first, thread_id), thread_id,
+                          Slots::edge_column(row, first, thread_id), chunk, m_value);
+  }
+
   /// The same for chunks that have been loaded before, without peeled entries. column_of(j) is the
   /// column of the thread's entry j, see columns(). `from_scratch`: the chunks come from scratch
   /// memory.

@@ -12,14 +12,6 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Tells the compiler that a pointer points to scratch memory on a device, so that it uses loads of
-/// that kind.
-KOKKOS_FORCEINLINE_FUNCTION void assume_scratch([[maybe_unused]] const void* pointer) {
-#if defined(__CUDA_ARCH__)
-  __builtin_assume(__isShared(pointer));
-#endif
-}
-
 /// Copies *from to *to. The copy is complete when wait_for_copies() returns, for the calling lane
 /// only. `through_cache`: the copy goes through the first-level cache. Copies of less than 16 bytes
 /// always do.

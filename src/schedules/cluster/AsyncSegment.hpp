@@ -36,12 +36,10 @@ class AsyncSegment {
   static constexpr double comfortable_part = 2.0 / 3.0;
   static constexpr double roomy_part = 0.4;
 
-  /// For segments of up to `chunks` chunks.
-  template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION AsyncSegment(const Member& member, std::int64_t chunks)
-      : m_slots(member.team_scratch(0), staged(chunks)) {
-    assume_scratch(m_slots.data());
-  }
+  /// For segments of up to `chunks` chunks. `scratch` is the team's memory for them, from a
+  /// multiple of 16 bytes on.
+  KOKKOS_FORCEINLINE_FUNCTION AsyncSegment(char* scratch, std::int64_t chunks)
+      : m_slots(reinterpret_cast<Slot*>(scratch), staged(chunks)) {}
 
   /// Reads the chunks from number `begin` to the end of the row. Returns this lane's state.
   KOKKOS_FORCEINLINE_FUNCTION State load(const ArgumentsOf<Source>& arguments, const Row& row,
@@ -65,14 +63,12 @@ class AsyncSegment {
   }
 
   static std::size_t scratch_bytes(std::int64_t chunks) {
-    return Slots::shmem_size(staged(chunks));
+    return static_cast<std::size_t>(staged(chunks)) * sizeof(Slot);
   }
 
   /// The largest number of chunks of a segment, if the team has `scratch` bytes of scratch memory.
   static std::int64_t most_chunks(std::size_t scratch) {
-    const std::size_t for_alignment = scratch_bytes(0);
-    const std::size_t bytes = scratch > for_alignment ? scratch - for_alignment : 0;
-    return RowTile::chunks + static_cast<std::int64_t>(bytes / sizeof(Slot));
+    return RowTile::chunks + static_cast<std::int64_t>(scratch / sizeof(Slot));
   }
 
  private:

@@ -82,7 +82,7 @@ struct ClusterColumnKernel
           [&](int k) { return merged_state(exchange, teams, team.slot(k)); });
   }
 
-  static std::size_t scratch_bytes(std::int64_t /*columns*/) {
+  static std::size_t scratch_bytes() {
     return Team::scratch_bytes() + sizeof(Exchange) + alignof(Exchange);
   }
   /// The largest number of columns of a team.

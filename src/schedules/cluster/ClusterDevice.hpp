@@ -104,7 +104,8 @@ class ClusterDevice {
     const auto chunks_in = [&](double part) {
       return Kernel::most_chunks(static_cast<int>(scratch * part));
     };
-    ClusterLimits limits{.max_chunks = chunks_in(1),
+    ClusterLimits limits{.scratch = scratch,
+                         .max_chunks = chunks_in(1),
                          .comfortable_chunks = chunks_in(Kernel::comfortable_part),
                          .roomy_chunks = chunks_in(Kernel::roomy_part)};
     for (int teams = 1; teams <= Kernel::max_teams; ++teams) {

@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_CLUSTERKERNEL_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_CLUSTERKERNEL_HPP
 
+#include <backend/DivideUp.hpp>
 #include <schedules/cluster/AsyncSegment.hpp>
 #include <schedules/cluster/ClusterMember.hpp>
 #include <schedules/cluster/ClusterPlan.hpp>
@@ -42,13 +43,13 @@ struct ClusterKernel {
     constexpr int lanes = Shape::lanes;
     const int lane = lane_number<lanes>(member);
     const int thread_id = member.team_rank() * lanes + lane;
-    const States of_threads(member.team_scratch(0), Shape::threads);
-    Exchange& exchange = Exchange::in(member.team_scratch(0));
+    const States of_threads(reinterpret_cast<State*>(member.scratch()), Shape::threads);
+    Exchange& exchange = *reinterpret_cast<Exchange*>(member.scratch() + place_of_exchange);
     if (thread_id == 0) exchange.init();
     member.arrive();
     const std::int64_t begin = std::int64_t(member.rank_in_cluster()) * chunks_per_team;
     const Row row = share_of(arguments.row_of_team(member), begin);
-    Share share(member, chunks_per_team);
+    Share share(member.scratch() + place_of_share, chunks_per_team);
     const State mine =
         merge_over_lanes<lanes>(member, share.load(arguments, row, begin, thread_id));
     const State team = merge_over_team<Shape::threads, lanes>(member, lane, of_threads, mine);
@@ -58,13 +59,15 @@ struct ClusterKernel {
       finish_beside<Op>(arguments, arguments.row_of_team(member), all);
   }
 
-  static std::size_t scratch_bytes(std::int64_t chunks) {
-    return States::shmem_size(Shape::threads) + sizeof(Exchange) + alignof(Exchange) +
-           Share::scratch_bytes(chunks);
+  std::size_t scratch_bytes() const {
+    if constexpr (has_row<Source>)
+      return place_of_share + Share::scratch_bytes(arguments);
+    else
+      return place_of_share + Share::scratch_bytes(chunks_per_team);
   }
   /// The largest number of chunks of a segment, if the team has `scratch` bytes of scratch memory.
   static std::int64_t most_chunks(int scratch) {
-    return Share::most_chunks(static_cast<std::size_t>(scratch) - scratch_bytes(0));
+    return Share::most_chunks(static_cast<std::size_t>(scratch) - place_of_share);
   }
 
   static ClusterProblem problem(std::int64_t columns) {
@@ -74,6 +77,15 @@ struct ClusterKernel {
   }
 
  private:
+  /// The states of the threads stand at the beginning of the scratch memory.
+  static constexpr std::size_t alignment = 16;
+  static constexpr std::size_t in_whole(std::size_t bytes) {
+    return divide_up(bytes, alignment) * alignment;
+  }
+  static constexpr std::size_t place_of_exchange = in_whole(Shape::threads * sizeof(State));
+  static constexpr std::size_t place_of_share = place_of_exchange + in_whole(sizeof(Exchange));
+  static_assert(alignof(Exchange) <= alignment);
+
   KOKKOS_FORCEINLINE_FUNCTION Row share_of(std::int64_t r, std::int64_t begin) const {
     Row row(arguments, r);
     const std::int64_t end = begin + chunks_per_team;

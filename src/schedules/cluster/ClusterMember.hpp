@@ -16,11 +16,15 @@ class ClusterMember {
  public:
   using Scratch = Kokkos::Cuda::scratch_memory_space;
 
-  KOKKOS_FORCEINLINE_FUNCTION ClusterMember(void* memory, int bytes) : m_scratch(memory, bytes) {}
+  KOKKOS_FORCEINLINE_FUNCTION ClusterMember(void* memory, int bytes)
+      : m_memory(static_cast<char*>(memory)), m_scratch(memory, bytes) {}
 
   KOKKOS_FORCEINLINE_FUNCTION const Scratch& team_scratch(int) const {
     return m_scratch.set_team_thread_mode(0, 1, 0);
   }
+  /// The scratch memory as a whole, from a multiple of 16 bytes on. Offsets that are constants take
+  /// no instructions, and the compiler knows where the pointer points to.
+  KOKKOS_FORCEINLINE_FUNCTION char* scratch() const { return m_memory; }
   KOKKOS_FORCEINLINE_FUNCTION int team_rank() const { return read<Register::team_rank>(); }
   KOKKOS_FORCEINLINE_FUNCTION int league_rank() const { return read<Register::cluster>(); }
   KOKKOS_FORCEINLINE_FUNCTION int rank_in_cluster() const { return read<Register::rank>(); }
@@ -37,11 +41,13 @@ class ClusterMember {
   /// under load.
   KOKKOS_FORCEINLINE_FUNCTION void arrive() const {
 #if defined(__CUDA_ARCH__)
+    __syncwarp();  // `aligned`: the lanes of a warp call it together
     asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
 #endif
   }
   KOKKOS_FORCEINLINE_FUNCTION void wait() const {
 #if defined(__CUDA_ARCH__)
+    __syncwarp();
     asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
 #endif
   }
@@ -49,6 +55,7 @@ class ClusterMember {
  private:
   enum class Register { team_rank, cluster, rank, size };
 
+  char* m_memory;
   Scratch m_scratch;
 
   template <Register which>

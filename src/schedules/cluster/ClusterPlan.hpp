@@ -27,6 +27,7 @@ inline constexpr int most_cluster_teams = 16;
 /// What a device has room for.
 struct ClusterLimits {
   int max_teams = 0;                    // of a cluster
+  int scratch = 0;                      // bytes of scratch memory of a team
   std::int64_t max_chunks = 0;          // of a team
   std::int64_t comfortable_chunks = 0;  // of a team that leave room for a first-level cache
   std::int64_t roomy_chunks = 0;        // of a team; fewer bring no further gain

@@ -5,11 +5,12 @@
 #include <impl/device/team/KokkosSoftmax_OnlineSum.hpp>
 #include <op/FinishRow.hpp>
 #include <row/TileOf.hpp>
+#include <schedules/cluster/StagedInputs.hpp>
 
 namespace KokkosSoftmax::Impl {
 
-/// A segment of a row, like AsyncSegment, in registers alone: for sources that read more than x.
-/// That is then loaded at one time, and the kernel is so small that nothing is spilled.
+/// A segment of a row, like AsyncSegment, for sources that read more than x. x is in registers, and
+/// biases pass through scratch memory.
 template <class Exec, class Op, class Source, class Shape>
 class TileSegment {
  public:
@@ -18,21 +19,23 @@ class TileSegment {
   using State = typename Op::State;
   using RowTile = TeamTile<Source, Shape>;
   using Row = typename RowTile::Row;
+  using Inputs = std::conditional_t<stages_biases<Source>, StagedInputs<Source, RowTile>,
+                                    InputsInRegisters<Source, RowTile>>;
   static_assert(Op::writes_entries, "nothing would have to be held");
 
   static constexpr double comfortable_part = 1;
   static constexpr double roomy_part = 1;
 
-  template <class Member>
-  KOKKOS_FORCEINLINE_FUNCTION TileSegment(const Member& /*member*/, std::int64_t /*chunks*/) {}
+  KOKKOS_FORCEINLINE_FUNCTION TileSegment(char* scratch, std::int64_t /*chunks*/)
+      : m_inputs(scratch) {}
 
   /// Reads the chunks from number `begin` to the end of the row. Returns this lane's state.
   KOKKOS_FORCEINLINE_FUNCTION State load(const ArgumentsOf<Source>& arguments, const Row& row,
                                          std::int64_t begin, int thread_id) {
-    m_tile.load(arguments, row, begin, thread_id);
+    m_inputs.load(m_tile, arguments, row, begin, thread_id);
     return with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
       OnlineSum<typename Output::Exp, State> sum;
-      sum.template add<Output::keeps_exponentials>(m_tile);
+      sum.template start<Output::keeps_exponentials>(m_tile);
       m_reference = sum.reference();
       return sum.state();
     });
@@ -45,12 +48,15 @@ class TileSegment {
                      rescale_factor(m_reference, reference_of_state(all)));
   }
 
-  static std::size_t scratch_bytes(std::int64_t /*chunks*/) { return 0; }
+  static std::size_t scratch_bytes(const ArgumentsOf<Source>& arguments) {
+    return Inputs::scratch_bytes(arguments);
+  }
 
   /// The largest number of chunks of a segment.
   static std::int64_t most_chunks(std::size_t /*scratch*/) { return RowTile::chunks; }
 
  private:
+  Inputs m_inputs;
   RowTile m_tile;
   T m_reference;
 };

@@ -22,6 +22,9 @@ class CompensatedSum {
     m_sum = sum;
   }
 
+  /// The same for the first term.
+  KOKKOS_FORCEINLINE_FUNCTION void start(T term) { m_sum = term; }
+
   KOKKOS_FORCEINLINE_FUNCTION void multiply(T factor) {
     m_sum = Intrinsics::product(m_sum, factor);
     m_dropped = Intrinsics::product(m_dropped, factor);

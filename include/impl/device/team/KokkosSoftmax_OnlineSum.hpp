@@ -28,6 +28,15 @@ class OnlineSum {
     add_below<keep>(tile);
   }
 
+  /// The same for the first tile, in fewer instructions.
+  template <bool keep = false, class Tile>
+  KOKKOS_FORCEINLINE_FUNCTION void start(Tile& tile) {
+    [[maybe_unused]] const T max = tile.max(this->max());
+    if constexpr (keeps_max) m_max = max;
+    if constexpr (Traits::has_reference && !Traits::moves_in_steps) m_reference = max;
+    m_sum.start(tile.template sum<keep>(Exp(reference())));
+  }
+
   /// An entry or a reference that no entry so far exceeds by more than slack().
   KOKKOS_FORCEINLINE_FUNCTION T max() const {
     if constexpr (keeps_max)
