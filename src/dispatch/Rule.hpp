@@ -84,7 +84,8 @@ class Rule {
       return {subgroup, looping_pays() ? online : fused_registers,
               splitting_pays() ? split_online : online, online};
     if constexpr (has_row<Source>) {
-      constexpr std::int64_t longest_in_one_team = 8192;  // longer: faster in a cluster
+      // longer: faster in the kernels of clusters, also if the cluster is one team
+      constexpr std::int64_t longest_in_one_team = knows_rows<Source> ? 4096 : 8192;
       const bool is_short = m_context.problem().columns <= longest_in_one_team;
       return {subgroup,
               is_short ? fused_registers : cluster,

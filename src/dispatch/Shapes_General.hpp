@@ -75,8 +75,11 @@ struct GeneralShapes : NoShapes {
       ShapeList<Scalar<32, 16, 4>, Scalar<32, 16, 16>>{});
   using FusedScratch = ShapeList<Peeled<32, 16, 16>>;
   using Split = ShapeList<PeeledOfEight<16>>;
-  using Cluster = decltype(IfHalfs<Aligned<32, 64, 8>, Peeled<32, 64, 8>>{} +
-                           UnlessHalfs<PeeledOfEight<32>>{});
+  /// Small teams leave fewer slots empty, and large ones hold longer rows (see docs/trials.md).
+  /// Floats have 80 registers in both.
+  using Cluster = std::conditional_t<
+      has_halfs, ShapeList<Aligned<32, 64, 4>, Peeled<32, 64, 4>, Peeled<32, 64, 8>>,
+      decltype(UnlessDouble<PeeledOf<32, 32, 4, 6>>{} + ShapeList<PeeledOfEight<32>>{})>;
   using Online = ShapeList<Peeled<32, 8, 16>, Scalar<32, 8, 16>>;
   /// The loop leaves so little to do per tile that small teams with large tiles are the fastest. A
   /// lane has 96 registers, or 128 for doubles. (With the 80 registers of teams_of(), half types
@@ -93,9 +96,10 @@ struct GeneralShapes : NoShapes {
   using ReducedColumn = LongColumn;
   using ManyReducedColumns = ShapeList<Scalar<32, 8, 4>>;
   using SplitColumn = ShapeList<Scalar<32, 8, 16>>;
-  /// Tiles as large as the registers permit: a lane has 128 of them.
+  /// Tiles as large as the registers permit, of which a lane has 128, and small teams: making a
+  /// row of this source takes long, and another team can load meanwhile.
   using TwoPassColumn =
-      ShapeList<Shape<4, 32, computes_in_double ? 16 : 32, 1, AccessMode::scalar, 4>>;
+      ShapeList<Shape<2, 32, computes_in_double ? 16 : 32, 1, AccessMode::scalar, 8>>;
   using ReducedTwoPassColumn = TwoPassColumn;
   using ClusterColumn = ShapeList<Scalar<32, 16, 8>, Scalar<32, 16, 16>>;
 };
