@@ -376,8 +376,8 @@ TYPED_TEST(InputsOf, NaNInRowsWithMaskedEntries) {
     }
 }
 
-// Rows that several threads, or teams of a device, share. The largest clusters of a GPU hold rows
-// of 100001 floats.
+// Rows that several threads, or teams of a device, share. Only clusters of large teams hold rows of
+// 100001 floats.
 TYPED_TEST(InputsOf, FewWideRows) {
   using X = typename TypeParam::x_value;
   using T = typename TypeParam::value;

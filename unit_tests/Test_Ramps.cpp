@@ -46,7 +46,7 @@ class SlowRamps : public Ramps<C> {
   }
 
   /// Algorithms that hold rows. Hosts run the algorithms for GPUs with small tiles, so that a
-  /// shorter ramp has as many of them, and `automatic` takes the remaining one.
+  /// shorter ramp has as many of them. `automatic` takes `host` there.
   static bool is_for_shorter_rows(Algorithm algorithm) {
     return holds_rows(algorithm) || is_host_space<typename C::exec>;
   }
