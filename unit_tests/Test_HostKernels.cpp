@@ -36,7 +36,9 @@ struct Pair {
   using T = HostCompute<X>;
 };
 
-enum class Way { whole, parts };
+/// Rows that stay in a cache until the next one has been read, other rows, and parts of rows. The
+/// number of threads and the processor decide between the first two.
+enum class Way { cached, whole, parts };
 
 struct Case {
   std::size_t rows, columns, shift;
@@ -47,8 +49,8 @@ struct Case {
 };
 std::ostream& operator<<(std::ostream& out, const Case& c) {
   return out << c.rows << " x " << c.columns << ", shift " << c.shift << ", streams " << c.streams
-             << ", zero " << c.zero_empty_rows << ", scale " << c.scale << ", parts "
-             << (c.way == Way::parts) << ", row values " << c.y_holds_row_values;
+             << ", zero " << c.zero_empty_rows << ", scale " << c.scale << ", way "
+             << static_cast<int>(c.way) << ", row values " << c.y_holds_row_values;
 }
 
 template <class P>
@@ -69,11 +71,6 @@ class HostKernels : public ::testing::Test {
                                                : table.logsumexp;
   }
 
-  /// For the rows or the panels of a job.
-  struct Buffer {
-    alignas(64) T elements[std::max(host_buffer_size, host_panel_buffer_size<T>)];
-  };
-
   template <class Job>
   static void set_common(Job& job, const Case& c, std::vector<T>& lse, std::vector<T>& max) {
     const T scale = static_cast<T>(c.scale);
@@ -87,20 +84,36 @@ class HostKernels : public ::testing::Test {
     job.y_holds_row_values = c.y_holds_row_values;
   }
 
-  static void run_rows(const Kernels& kernels, const RowsJob& job, Way way) {
-    if (way == Way::whole) return kernels.rows(job);
+  static void run_rows(const Kernels& kernels, RowsJob& job, Way way) {
+    if (way == Way::parts) return run_parts(kernels, job, job.columns / 3);
+    if (way == Way::cached) job.cached_columns = job.columns;
+    Guarded<T> buffer(static_cast<std::size_t>(kernels.buffer_size(job)), 0);
+    job.buffer = buffer.data();
+    kernels.rows(job);
+    EXPECT_TRUE(buffer.guards_are_intact());
+  }
+
+  /// Computes rows in two or more parts, all of which have `part` columns, except the last one.
+  static void run_parts(const Kernels& kernels, const RowsJob& job, std::int64_t part) {
+    const auto end = [&](std::int64_t c) { return std::min(c + part, job.columns); };
     for (std::int64_t r = 0; r < job.rows; ++r) {
-      const std::int64_t middle = job.columns / 3;
-      HostState<T> row = kernels.reduce(job, r, 0, middle);
-      kernels.merge(row, kernels.reduce(job, r, middle, job.columns));
+      HostState<T> row = kernels.reduce(job, r, 0, end(0));
+      for (std::int64_t c = part; c < job.columns; c += part)
+        kernels.merge(row, kernels.reduce(job, r, c, end(c)));
       kernels.finish(job, r, row);
-      kernels.write(job, r, middle, job.columns, row);
-      kernels.write(job, r, 0, middle, row);
+      for (std::int64_t c = (job.columns - 1) / part * part; c >= 0; c -= part)
+        kernels.write(job, r, c, end(c), row);
     }
   }
 
-  static void run_panels(const Kernels& kernels, const PanelsJob& job, Way way) {
-    if (way == Way::whole) return kernels.panels(job);
+  static void run_panels(const Kernels& kernels, PanelsJob& job, Way way) {
+    if (way != Way::parts) {
+      Guarded<T> buffer(host_panel_buffer_size<T>, 0);
+      job.buffer = buffer.data();
+      kernels.panels(job);
+      EXPECT_TRUE(buffer.guards_are_intact());
+      return;
+    }
     std::vector<HostPanelStates<T>> states(2);
     const std::int64_t middle = job.columns / 3;
     for (std::int64_t r = 0; r < job.rows; r += host_panel_rows) {
@@ -164,12 +177,10 @@ class HostKernels : public ::testing::Test {
     Guarded<X> x(size, c.shift);
     Guarded<Y> y(entries ? size : c.rows * y_stride, c.shift / y_stride * y_stride);
     std::vector<T> lse(c.rows), max(c.rows);
-    const auto buffer = std::make_unique_for_overwrite<Buffer>();
     std::copy(data.numbers.begin(), data.numbers.end(), x.data());
     if (side_by_side) {
       PanelsJob job;
       set_common(job, c, lse, max);
-      job.buffer = buffer->elements;
       job.x = x.data();
       job.y = y.data();
       job.x_column_stride = job.y_column_stride = static_cast<std::int64_t>(c.rows);
@@ -180,7 +191,6 @@ class HostKernels : public ::testing::Test {
     } else {
       RowsJob job;
       set_common(job, c, lse, max);
-      job.buffer = buffer->elements;
       job.x = x.data();
       job.y = y.data();
       job.x_stride = static_cast<std::int64_t>(c.columns);
@@ -221,9 +231,10 @@ class HostKernels : public ::testing::Test {
       if (!isa.runs_here()) continue;
       for (const Function function : all_functions) {
         std::vector<T> accepted, accepted_row_values;
-        for (const Way way : {Way::whole, Way::parts})
+        for (const Way way : {Way::cached, Way::whole, Way::parts})
           for (const bool streams : {false, true}) {
             if (way == Way::parts && c.columns < 3) continue;
+            if (way == Way::cached && c.columns <= span_columns) continue;  // as Way::whole
             c.streams = streams;
             c.way = way;
             c.shift = c.columns % 2 == 0 ? 0 : 3 + (streams ? 2 : 0);
@@ -259,7 +270,6 @@ class HostKernels : public ::testing::Test {
     const std::size_t y_columns = function == Function::logsumexp ? 1 : columns;
     std::vector<Y> together(count * y_columns), alone(count * y_columns);
     std::vector<T> none;
-    const auto buffer = std::make_unique_for_overwrite<Buffer>();
     RowsJob job;
     set_common(job, {count, columns, 0, false, false, 1, Way::whole}, none, none);
     job.lse.data = job.max.data = nullptr;
@@ -269,12 +279,11 @@ class HostKernels : public ::testing::Test {
     job.y_stride = static_cast<std::int64_t>(y_columns);
     job.rows = static_cast<std::int64_t>(count);
     job.columns = static_cast<std::int64_t>(columns);
-    job.buffer = buffer->elements;
-    of(isa, function).rows(job);
+    run_rows(of(isa, function), job, Way::whole);
     job.rows = 1;
     job.y = alone.data();
     for (std::size_t r = 0; r < count; ++r) {
-      of(isa, function).rows(job);
+      run_rows(of(isa, function), job, Way::whole);
       job.x += job.x_stride;
       job.y += job.y_stride;
     }
@@ -283,6 +292,33 @@ class HostKernels : public ::testing::Test {
         ASSERT_EQ(std::memcmp(&together[i], &alone[i], sizeof(Y)), 0)
             << isa.name << ": row " << i / y_columns << " of " << columns << " columns";
       }
+  }
+
+  /// Rows of several spans that stay in a cache must have the bits of their spans if the job is
+  /// reproducible.
+  static void expect_bits_of_spans(const HostIsa& isa, Function function, std::size_t columns) {
+    constexpr std::size_t count = 3;
+    const Rows<T> rows = normal_rows<T>(count, columns);
+    std::vector<X> x(rows.values.size());
+    std::transform(rows.values.begin(), rows.values.end(), x.begin(), to_number<X, T>);
+    const std::size_t y_columns = function == Function::logsumexp ? 1 : columns;
+    std::vector<Y> whole(count * y_columns), spans(count * y_columns);
+    std::vector<T> none;
+    RowsJob job;
+    set_common(job, {count, columns, 0, false, false, 1, Way::whole}, none, none);
+    job.lse.data = job.max.data = nullptr;
+    job.x = x.data();
+    job.y = whole.data();
+    job.x_stride = static_cast<std::int64_t>(columns);
+    job.y_stride = static_cast<std::int64_t>(y_columns);
+    job.rows = count;
+    job.columns = static_cast<std::int64_t>(columns);
+    job.reproducible = true;
+    run_rows(of(isa, function), job, Way::cached);
+    job.y = spans.data();
+    run_parts(of(isa, function), job, span_columns);
+    EXPECT_EQ(std::memcmp(whole.data(), spans.data(), whole.size() * sizeof(Y)), 0)
+        << isa.name << ": " << columns << " columns";
   }
 
   /// Several panels of each kind; whole cache lines if the number of columns is even.
@@ -336,6 +372,12 @@ TYPED_TEST(HostKernels, BitsOfRowsAlone) {
         for (const std::size_t between : {0, 3})
           if (isa.runs_here())
             TestFixture::expect_bits_of_rows_alone(isa, function, columns, between);
+}
+
+TYPED_TEST(HostKernels, BitsOfSpans) {
+  for (const HostIsa& isa : compiled_isas())
+    for (const Function function : all_functions)
+      if (isa.runs_here()) TestFixture::expect_bits_of_spans(isa, function, 140001);
 }
 
 TYPED_TEST(HostKernels, RowsSideBySide) {

@@ -43,8 +43,8 @@ LOSS_ELEMENTS = {columns: 2**24 if columns == 10 else 2**27
                  for _, widths in LOSS_COLUMNS.values() for columns in widths}
 
 # On hosts, where most shapes depend on the size of x.
-HOST_COLUMNS = {"float32": (8, 16, 32, 64, 128, 256, 781, 1024, 4096, 32768, 50257, 1048576),
-                "float64": (8, 64, 128, 781, 1024, 32768)}
+HOST_COLUMNS = {"float32": (8, 16, 32, 64, 128, 256, 781, 1024, 4096, 32768, 50257, 131072, 1048576),
+                "float64": (8, 64, 128, 781, 1024, 32768, 131072)}
 HOST_COLUMNS_ALONG_AXIS_0 = (16, 64, 512, 4096, 65536)
 HOST_IN_CACHE = [(16, 4096), (64, 1024)]
 HOST_ONE_ROW = 16 * 2**20

@@ -59,8 +59,8 @@ struct HostJob {
   bool streams;          // y is written past the caches
   // For logsumexp: y holds numbers of type T in place of Y; strides are in elements of Y even so.
   bool y_holds_row_values;
-  // Aligned to 64 bytes. The function `rows` of HostKernels needs host_buffer_size elements, and
-  // `panels` needs host_panel_buffer_size<T>; the other functions need none.
+  // Aligned to 64 bytes. The function `rows` of HostKernels needs as many elements as `buffer_size`
+  // returns, and `panels` needs host_panel_buffer_size<T>; the other functions need none.
   T* buffer;
 };
 
@@ -73,6 +73,9 @@ struct HostRowsJob : HostJob<X, Y, T> {
   std::int64_t y_stride;
   std::int64_t rows;
   std::int64_t columns;
+  // Longer rows leave the caches of the thread before the next row has been read.
+  std::int64_t cached_columns = span_columns;
+  bool reproducible = false;  // rows of several spans get the bits of reduce() and write()
 };
 
 /// Rows that lie side by side in x and y: neighbours have the stride 1, columns a larger one. Only

@@ -11,6 +11,7 @@
 #include <host/Kernels.hpp>
 #include <host/LongRows.hpp>
 #include <host/PipelinedRows.hpp>
+#include <host/PipelinedSpans.hpp>
 #include <host/ShortColumns.hpp>
 #include <host/ShortRows.hpp>
 #include <host/Weighted.hpp>
@@ -27,12 +28,18 @@ struct KernelsOf {
     if (are_pipelined_rows<Op, X>(job.columns))
       with_values(
           job, [&](auto values) { pipelined_rows<Op, typename decltype(values)::type, L>(job); });
+    else if (are_pipelined_spans<Op>(job))
+      with_values(
+          job, [&](auto values) { pipelined_spans<Op, typename decltype(values)::type, L>(job); });
     else if (are_short_rows<T>(job.columns))
       short_rows<Op>(job);
     else
       with_values(job,
                   [&](auto values) { long_rows<Op, typename decltype(values)::type, L>(job); });
     if (job.streams) end_streams();
+  }
+  static std::int64_t buffer_size(const Job& job) {
+    return are_pipelined_spans<Op>(job) ? buffer_of_pipelined_spans(job) : host_buffer_size;
   }
   static HostState<T> reduce(const Job& job, std::int64_t r, std::int64_t first,
                              std::int64_t last) {
@@ -89,9 +96,17 @@ struct KernelsOf {
 
  public:
   static constexpr HostKernels<X, Y> all() {
-    return {
-        &rows,   &reduce,       &merge<Op, T>,       &finish_row<Op, L, Job>,         &write,
-        &panels, &reduce_panel, &merge_panel<Op, L>, &finish_panel<Op, L, PanelsJob>, &write_panel};
+    return {&rows,
+            &buffer_size,
+            &reduce,
+            &merge<Op, T>,
+            &finish_row<Op, L, Job>,
+            &write,
+            &panels,
+            &reduce_panel,
+            &merge_panel<Op, L>,
+            &finish_panel<Op, L, PanelsJob>,
+            &write_panel};
   }
 };
 

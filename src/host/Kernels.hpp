@@ -21,6 +21,8 @@ struct HostKernels {
 
   /// Computes rows that are contiguous.
   void (*rows)(const RowsJob&);
+  /// The number of elements of the buffer that it needs, without the buffer.
+  std::int64_t (*buffer_size)(const RowsJob&);
 
   // The parts of a row that several threads share: the state of columns [first, last) of row r, the
   // merging of states, and the output.

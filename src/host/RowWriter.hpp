@@ -2,7 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_HOST_ROWWRITER_HPP
 #define KOKKOSSOFTMAX_SRC_HOST_ROWWRITER_HPP
 
-#include <host/Operations.hpp>
+#include <host/RowEntries.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
@@ -22,9 +22,8 @@ enum class RowEnds {
   none
 };
 
-/// Writes a row: y[c] = output(entry of column c). `entries` has at(c), a
-/// vector of what the output is computed from, and first(c, FirstElements). Whole cache lines are
-/// written past the caches if `streams`.
+/// Writes a row: y[c] = output(entry of column c). Whole cache lines are written past the caches if
+/// `streams`.
 template <bool m_streams, class L, class Y, class Entries, class Output,
           RowEnds m_ends = RowEnds::stored>
 class RowWriter {
@@ -88,43 +87,6 @@ class RowWriter {
   std::int64_t m_column = 0;
   Entries m_entries;
   Output m_output;
-};
-
-/// Entries that are in memory as the output needs them: exponentials in a buffer.
-template <class L>
-class KeptEntries {
-  using T = typename L::T;
-
- public:
-  KOKKOSSOFTMAX_HOST_FUNCTION explicit KeptEntries(const T* kept) : m_kept(kept) {}
-  KOKKOSSOFTMAX_HOST_FUNCTION auto at(std::int64_t c) const { return L::load(m_kept + c); }
-  KOKKOSSOFTMAX_HOST_FUNCTION auto first(std::int64_t c,
-                                         const FirstElements<T, L::width>& n) const {
-    return n.load(m_kept + c);
-  }
-
- private:
-  const T* m_kept;
-};
-
-/// The values of x.
-template <class L, class X, class Values>
-class ReadEntries {
-  using T = typename L::T;
-
- public:
-  KOKKOSSOFTMAX_HOST_FUNCTION ReadEntries(const X* x, const Values& values)
-      : m_x(x), m_values(values) {}
-  KOKKOSSOFTMAX_HOST_FUNCTION const X* address(std::int64_t c) const { return m_x + c; }
-  KOKKOSSOFTMAX_HOST_FUNCTION auto at(std::int64_t c) const { return m_values(L::load(m_x + c)); }
-  KOKKOSSOFTMAX_HOST_FUNCTION auto first(std::int64_t c,
-                                         const FirstElements<T, L::width>& n) const {
-    return m_values(n.load(m_x + c));
-  }
-
- private:
-  const X* m_x;
-  Values m_values;
 };
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA

@@ -10,10 +10,9 @@
 #include <host/Isa.hpp>
 #include <impl/device/op/KokkosSoftmax_LogSumExp.hpp>
 #include <impl/device/op/KokkosSoftmax_Softmax.hpp>
-#include <memory>
-#include <new>
 #include <row/RowArgs.hpp>
 #include <row/Source.hpp>
+#include <schedules/HostBuffers.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
@@ -66,17 +65,6 @@ struct HostKernelsOf<LogSumExpOp<V>> : HostTableOf<V> {
     return HostTableOf<V>::table().logsumexp;
   }
 };
-
-/// A buffer of the calling thread, allocated at its first use.
-template <class T, std::int64_t size = host_buffer_size>
-T* host_thread_buffer() {
-  struct Free {
-    void operator()(T* p) const { ::operator delete[](p, std::align_val_t(64)); }
-  };
-  thread_local const std::unique_ptr<T[], Free> buffer(
-      static_cast<T*>(::operator new[](size * sizeof(T), std::align_val_t(64))));
-  return buffer.get();
-}
 
 /// A job of rows that stand one after the other in `values`, and are replaced by their results.
 template <class T>

@@ -15,6 +15,16 @@
 
 namespace KokkosSoftmax::Impl {
 
+/// The longest rows of which two stay in the caches of each of `threads` threads.
+template <class T>
+std::int64_t host_cached_columns(std::int64_t threads) {
+  // Rows of this size stay in the second-level cache. The last-level cache holds x and y, too.
+  constexpr std::int64_t least_bytes = std::int64_t{1} << 20;
+  constexpr std::int64_t share = 4;
+  const std::int64_t bytes = last_level_cache_bytes(threads) / (share * threads);
+  return std::max(least_bytes, bytes) / static_cast<std::int64_t>(sizeof(T));
+}
+
 /// Each thread works on a block of contiguous rows.
 template <class Op>
 struct HostRowsBlocks {
@@ -22,15 +32,19 @@ struct HostRowsBlocks {
 
   RowArgs<typename Op::Types> arguments;
   std::int64_t blocks;
+  bool reproducible;
 
   void operator()(std::int64_t b) const {
     const HostJobs<Op> jobs(arguments, blocks);
     const std::int64_t rows = arguments.problem.rows;
     jobs.for_each_job(begin_of_part(rows, b, blocks), begin_of_part(rows, b + 1, blocks),
                       [&](std::int64_t first, std::int64_t count) {
+                        const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
                         auto job = jobs.rows(first, count);
-                        job.buffer = host_thread_buffer<T>();
-                        HostKernelsOf<Op>::get(arguments.function).rows(job);
+                        job.cached_columns = host_cached_columns<T>(blocks);
+                        job.reproducible = reproducible;
+                        job.buffer = host_thread_buffer_of<T>(kernels.buffer_size(job));
+                        kernels.rows(job);
                       });
   }
 };
@@ -158,11 +172,11 @@ struct HostPanelInParts {
   }
 };
 
-/// Contiguous rows. Those of one span have the same bits in a block and in spans, and so have all
-/// longer rows.
+/// Contiguous rows. Those of one span have the same bits in a block and in spans. So have longer
+/// rows if the call is reproducible.
 template <class Exec, class Op>
 void host_vector_rows(const Exec& exec, const std::string& label,
-                      const RowArgs<typename Op::Types>& arguments) {
+                      const RowArgs<typename Op::Types>& arguments, bool reproducible) {
   const auto& problem = arguments.problem;
   const std::int64_t threads = exec.concurrency();
   if (share_rows(problem.rows, problem.columns, threads))
@@ -170,7 +184,8 @@ void host_vector_rows(const Exec& exec, const std::string& label,
                                                         HostRowInSpans<Exec, Op>{arguments},
                                                         HostSpans(problem.columns).count());
   else
-    launch_host_blocks(exec, label, HostRowsBlocks<Op>{arguments, std::min(problem.rows, threads)});
+    launch_host_blocks(
+        exec, label, HostRowsBlocks<Op>{arguments, std::min(problem.rows, threads), reproducible});
 }
 
 /// Rows that lie side by side.
@@ -199,7 +214,7 @@ bool host_vectors(const Exec& exec, const std::string& label,
                   const RowArgs<typename Op::Types>& arguments, bool reproducible) {
   const HostJobs<Op> jobs(arguments);
   if (jobs.has_rows())
-    host_vector_rows<Exec, Op>(exec, label, arguments);
+    host_vector_rows<Exec, Op>(exec, label, arguments, reproducible);
   else if (reproducible && arguments.problem.columns > 0)
     host_gathered_rows<Exec, Op>(exec, label, arguments);
   else if (jobs.has_panels())
