@@ -11,15 +11,15 @@
 namespace KokkosSoftmax::Test {
 namespace {
 
-using KokkosSoftmax::Impl::host_buffer_size, KokkosSoftmax::Impl::host_thread_buffer,
-    KokkosSoftmax::Impl::host_thread_buffer_of;
+using KokkosSoftmax::Impl::host_buffer_size, KokkosSoftmax::Impl::host_long_thread_buffer,
+    KokkosSoftmax::Impl::host_thread_buffer;
 
 template <class T>
 class HostBuffers : public ::testing::Test {
  protected:
   /// A buffer whose first and last elements have been written.
   static T* buffer_of(std::int64_t size) {
-    T* const buffer = host_thread_buffer_of<T>(size);
+    T* const buffer = host_long_thread_buffer<T>(size);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer) % 64, 0u);
     buffer[0] = buffer[size - 1] = T(1);
     return buffer;
@@ -29,8 +29,7 @@ using Types = ::testing::Types<float, double>;
 TYPED_TEST_SUITE(HostBuffers, Types);
 
 TYPED_TEST(HostBuffers, GrowAndStay) {
-  EXPECT_EQ(TestFixture::buffer_of(100), host_thread_buffer<TypeParam>());
-  EXPECT_EQ(TestFixture::buffer_of(host_buffer_size), host_thread_buffer<TypeParam>());
+  TestFixture::buffer_of(100);
   TestFixture::buffer_of(host_buffer_size + 1);
   TypeParam* const longest = TestFixture::buffer_of(host_buffer_size * 4);
   EXPECT_NE(longest, host_thread_buffer<TypeParam>());

@@ -88,7 +88,7 @@ TYPED_TEST(LongRows, OfAMillionColumns) {
   expect_right_for_long_rows<TypeParam>(1, 1000003, {Algorithm::automatic});
 }
 
-// More rows than threads, with more columns than a host reduces at a time.
+// More columns than a host reduces at a time.
 TYPED_TEST(LongRows, OfSeveralSpans) {
   expect_right_for_long_rows<TypeParam>(5, 140003, {Algorithm::automatic});
 }

@@ -21,7 +21,7 @@ struct HostKernels {
 
   /// Computes rows that are contiguous.
   void (*rows)(const RowsJob&);
-  /// The number of elements of the buffer that it needs, without the buffer.
+  /// The number of elements of the buffer that it needs. The job needs no buffer yet.
   std::int64_t (*buffer_size)(const RowsJob&);
 
   // The parts of a row that several threads share: the state of columns [first, last) of row r, the

@@ -89,13 +89,12 @@ class OverlappedRows {
   /// Returns the state of a span of row r, and writes that of the row before.
   HostState<T> reduce_span(std::int64_t r, std::int64_t first) const {
     constexpr std::int64_t block = Reduction::block_columns;
-    constexpr std::int64_t vector_bytes = L::width * sizeof(Y);
     const X* const x = x_at(r, first);
     const std::int64_t n = columns_from(first);
     auto writer = writer_of(r > 0 ? r - 1 : 0, first);
     std::int64_t vectors = 0;  // that are left to write
     if (r > 0) {
-      write_lead(writer, bytes_of_lead(writer.next(), x) / vector_bytes);
+      write_lead(writer, vectors_of_lead<L, Y>(writer.next(), x));
       vectors = writer.whole_vectors();
     }
     Reduction reduction(m_values, m_ahead);

@@ -33,6 +33,12 @@ inline std::int64_t bytes_of_lead(const void* y, const void* x) {
   return is_apart ? 0 : bytes_apart;
 }
 
+/// The same in vectors of results of type Y.
+template <class L, class Y>
+std::int64_t vectors_of_lead(const Y* y, const void* x) {
+  return bytes_of_lead(y, x) / static_cast<std::int64_t>(L::width * sizeof(Y));
+}
+
 /// Arrays of one number per row of a panel, all of which begin in the cache line at the place of p
 /// within a page.
 template <class T, int count>

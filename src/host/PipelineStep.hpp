@@ -137,13 +137,6 @@ bool can_be_pipelined() {
   return sizeof(X) >= 4 && (has_wide_vectors || is_amd());
 }
 
-/// The number of vectors that are written before columns at the place `read` are read, see
-/// bytes_of_lead().
-template <class L>
-std::int64_t vectors_of_lead(const void* written, const void* read) {
-  return bytes_of_lead(written, read) / static_cast<std::int64_t>(sizeof(typename L::V));
-}
-
 /// Where in a job's buffer exponentials are kept: apart from x within a page. They take up to a
 /// page more than the exponentials alone.
 template <class Job>

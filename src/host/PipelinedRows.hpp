@@ -54,7 +54,7 @@ class PipelinedRows {
   /// of few vectors would wait for the stores instead.
   std::int64_t lead() const {
     constexpr std::int64_t least_vectors = 32;
-    return m_vectors < least_vectors ? 0 : vectors_of_lead<L>(m_job.y, row(m_group));
+    return m_vectors < least_vectors ? 0 : vectors_of_lead<L, Y>(m_job.y, row(m_group));
   }
   /// The first row of the next group that is read while a group's first row is computed, for the
   /// same reason.

@@ -25,8 +25,8 @@ class PipelinedSpans {
   /// Spans of which two stay in the second-level cache, unless there would be too many of them.
   static constexpr std::int64_t span_bytes = 65536;
   static constexpr std::int64_t most_spans = 256;
-  /// Spans begin at cache lines if the row does.
-  static constexpr std::int64_t line = 64;
+  /// Spans begin at multiples of so many columns: at cache lines if the row does.
+  static constexpr std::int64_t step_columns = 64;
   /// From exponentials that are read to those that are prefetched.
   static constexpr std::int64_t bytes_ahead = 4096;
 
@@ -54,9 +54,9 @@ class PipelinedSpans {
  private:
   /// The number of columns of the last vector of a row.
   std::int64_t rest_columns() const { return (m_job.columns - 1) % L::width + 1; }
-  /// The column at which span s begins. Spans differ by one line and a part of a line at most.
+  /// The column at which span s begins. Spans differ by less than two steps.
   std::int64_t begin(std::int64_t s) const {
-    return s == m_spans ? m_job.columns : m_job.columns / line * s / m_spans * line;
+    return s == m_spans ? m_job.columns : m_job.columns / step_columns * s / m_spans * step_columns;
   }
   /// Span s of row r.
   Columns columns_of(std::int64_t r, std::int64_t s) const {
@@ -85,7 +85,7 @@ class PipelinedSpans {
     auto writer = writer_of(writes ? r - 1 : r, s);
     const Columns columns = columns_of(r, s);
     const Columns next = columns_behind(r, s);
-    const std::int64_t lead = writes ? vectors_of_lead<L>(writer.next(), next.address(0)) : 0;
+    const std::int64_t lead = writes ? vectors_of_lead<L, Y>(writer.next(), next.address(0)) : 0;
     return Step::template run<writes>(columns, next, m_kept + begin(s), Exp(reference), writer,
                                       lead, m_largest);
   }
@@ -126,11 +126,12 @@ bool are_pipelined_spans(const Job& job) {
          job.columns > span_columns && job.columns <= job.cached_columns;
 }
 
-/// The number of elements of the buffer that pipelined_spans() needs.
+/// The number of elements of the buffer that pipelined_spans() needs. It is more than
+/// host_buffer_size, so that the buffer has huge pages.
 template <class Job>
 std::int64_t buffer_of_pipelined_spans(const Job& job) {
   constexpr auto page = page_bytes / static_cast<std::int64_t>(sizeof(*job.buffer));
-  return job.columns + page;
+  return (job.columns > host_buffer_size ? job.columns : host_buffer_size) + page;
 }
 
 template <class Op, class Values, class L, class Job>

@@ -18,7 +18,7 @@ namespace KokkosSoftmax::Impl {
 /// The longest rows of which two stay in the caches of each of `threads` threads.
 template <class T>
 std::int64_t host_cached_columns(std::int64_t threads) {
-  // Rows of this size stay in the second-level cache. The last-level cache holds x and y, too.
+  // One row of this size stays in the second-level cache. The last-level cache holds x and y, too.
   constexpr std::int64_t least_bytes = std::int64_t{1} << 20;
   constexpr std::int64_t share = 4;
   const std::int64_t bytes = last_level_cache_bytes(threads) / (share * threads);
@@ -43,7 +43,9 @@ struct HostRowsBlocks {
                         auto job = jobs.rows(first, count);
                         job.cached_columns = host_cached_columns<T>(blocks);
                         job.reproducible = reproducible;
-                        job.buffer = host_thread_buffer_of<T>(kernels.buffer_size(job));
+                        const std::int64_t size = kernels.buffer_size(job);
+                        job.buffer = size <= host_buffer_size ? host_thread_buffer<T>()
+                                                              : host_long_thread_buffer<T>(size);
                         kernels.rows(job);
                       });
   }
