@@ -3,6 +3,7 @@
 // logsumexp with weights: right with every algorithm, axis and layout, with signs and without, and
 // together with other operands.
 
+#include <backend/Device.hpp>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -226,7 +227,7 @@ TYPED_TEST(Weights, ManyRowsWithTheSameWeights) {
   exec.fence();
   const auto expected = reference_weighted(x, weights, TestFixture::keeps_digits);
   EXPECT_TRUE(are_near<Y>(lse.template read<T>(), without_signs(expected)));
-  if (is_cuda<Exec>) {
+  if (KokkosSoftmax::Impl::is_cuda<Exec>) {
     EXPECT_NE(plan.describe().find("online{team_size=1,"), std::string::npos) << plan.describe();
   }
 }

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//
-// Calls inside kernels: right, with the bits of the functions with Options::reproducible, for any
-// team, layout and memory. These sources are compiled as users compile theirs, without the
-// library's options for arithmetic.
+#ifndef KOKKOSSOFTMAX_TEST_INKERNELTESTS_HPP
+#define KOKKOSSOFTMAX_TEST_INKERNELTESTS_HPP
+
+/// \file
+/// Calls inside kernels: right, with the bits of the functions with Options::reproducible, for any
+/// team, layout and memory. The tests of each value type are in a source of their own, because nvcc
+/// takes long for their kernels. These sources are compiled as users compile theirs, without the
+/// library's options for arithmetic.
 
 #include <in_kernel/Callers.hpp>
 #include <limits>
@@ -138,47 +142,39 @@ class InKernel : public ::testing::Test {
   }
 };
 
-/// Of the pairs with half types there are two: one of each type, with results of the same type and
-/// of float.
-#ifdef KOKKOSSOFTMAX_TEST_HALF_TYPES
-template <class... Exec>
-auto with_half_types(TypeList<Exec...>) {
-  return typename Concatenated<
-      OverSpaces<TestedSpaces>::values,
-      TypeList<Config<Exec, Kokkos::Experimental::half_t>,
-               Config<Exec, Kokkos::Experimental::bhalf_t, Right, float>>...>::type{};
+/// A value type on the tested execution spaces.
+template <class X, class... Exec>
+auto configs_of(TypeList<Exec...>) {
+  return TypeList<Config<Exec, X>...>{};
 }
-using InKernelConfigs = decltype(with_half_types(TestedSpaces{}))::types;
-#else
-using InKernelConfigs = ValueConfigs;
-#endif
-TYPED_TEST_SUITE(InKernel, InKernelConfigs, ConfigName);
 
-TYPED_TEST(InKernel, Widths) {
+TYPED_TEST_SUITE_P(InKernel);
+
+TYPED_TEST_P(InKernel, Widths) {
   for (const std::size_t columns : in_kernel_widths) this->check_functions(columns);
 }
 
-TYPED_TEST(InKernel, EveryTeam) {
+TYPED_TEST_P(InKernel, EveryTeam) {
   for (const std::size_t columns : {12, 300, 1500, 5000, 10000}) {
     const auto shapes = team_shapes<typename TypeParam::exec>();
     TestFixture::template check_callers<Function::softmax, Right>(columns, shapes, {});
   }
 }
 
-TYPED_TEST(InKernel, StridedRows) {
+TYPED_TEST_P(InKernel, StridedRows) {
   if constexpr (std::is_same_v<typename TypeParam::x_value, typename TypeParam::value>)
     for (const std::size_t columns : {1, 2, 7, 33, 100, 781, 2049, 12671})
       TestFixture::template check_callers<Function::softmax, Left>(
           columns, some_team_shapes<typename TypeParam::exec>(columns), {});
 }
 
-TYPED_TEST(InKernel, Scales) {
+TYPED_TEST_P(InKernel, Scales) {
   for (const double scale : {0.0, -1.0, 0.3, 1e-3, 40.0})
     for (const std::size_t columns : {5, 33, 781, 9001})
       this->check_functions(columns, {.scale = scale});
 }
 
-TYPED_TEST(InKernel, HostileRows) {
+TYPED_TEST_P(InKernel, HostileRows) {
   for (const std::size_t columns : {1, 4, 33, 600, 9001}) {
     const auto rows = hostile_rows<typename TypeParam::x_value>(columns);
     for (const auto empty_rows : {EmptyRows::nan, EmptyRows::zero}) {
@@ -224,9 +220,9 @@ class InKernelNearZero : public InKernel<C> {
     EXPECT_TRUE(same_bits(lse, bits)) << By::name << ", " << rows.columns << " columns, " << shape;
   }
 };
-TYPED_TEST_SUITE(InKernelNearZero, ValueConfigs, ConfigName);
+TYPED_TEST_SUITE_P(InKernelNearZero);
 
-TYPED_TEST(InKernelNearZero, DigitsAndBits) {
+TYPED_TEST_P(InKernelNearZero, DigitsAndBits) {
   using T = typename TypeParam::value;
   for (const std::size_t columns : {1, 2, 3, 7, 8, 17, 33, 64, 129, 256, 300, 513, 781, 1025, 2049,
                                     5000, 8193, 12671, 100003}) {
@@ -244,7 +240,7 @@ TYPED_TEST(InKernelNearZero, DigitsAndBits) {
   }
 }
 
-TYPED_TEST(InKernel, InPlace) {
+TYPED_TEST_P(InKernel, InPlace) {
   using X = typename TypeParam::x_value;
   using Exec = typename TypeParam::exec;
   if constexpr (std::is_same_v<X, typename TypeParam::value>) {
@@ -269,7 +265,7 @@ TYPED_TEST(InKernel, InPlace) {
   }
 }
 
-TYPED_TEST(InKernel, NoColumns) {
+TYPED_TEST_P(InKernel, NoColumns) {
   const Rows<typename TypeParam::value> rows{3, 0, {}};
   const auto expected = reference(rows);
   for (const TeamShape& shape : team_shapes<typename TypeParam::exec>()) {
@@ -322,7 +318,7 @@ struct ScratchKernel {
   }
 };
 
-TYPED_TEST(InKernel, ScratchMemoryAndManyCalls) {
+TYPED_TEST_P(InKernel, ScratchMemoryAndManyCalls) {
   using X = typename TypeParam::x_value;
   using Exec = typename TypeParam::exec;
   using T = typename TypeParam::value;
@@ -348,5 +344,11 @@ TYPED_TEST(InKernel, ScratchMemoryAndManyCalls) {
   }
 }
 
+REGISTER_TYPED_TEST_SUITE_P(InKernel, Widths, EveryTeam, StridedRows, Scales, HostileRows, InPlace,
+                            NoColumns, ScratchMemoryAndManyCalls);
+REGISTER_TYPED_TEST_SUITE_P(InKernelNearZero, DigitsAndBits);
+
 }  // namespace
 }  // namespace KokkosSoftmax::Test
+
+#endif
