@@ -85,8 +85,9 @@ class Rule {
               splitting_pays() ? split_online : online, online};
     if constexpr (has_row<Source>) {
       // longer: faster in the kernels of clusters, also if the cluster is one team
-      constexpr std::int64_t longest_in_one_team = knows_rows<Source> ? 4096 : 8192;
-      const bool is_short = m_context.problem().columns <= longest_in_one_team;
+      constexpr bool has_small_teams = sizeof(X) == 2 && sizeof(typename V::Y) == 2;
+      constexpr std::int64_t longest = !knows_rows<Source> ? 8192 : has_small_teams ? 0 : 4096;
+      const bool is_short = m_context.problem().columns <= longest;
       return {subgroup,
               is_short ? fused_registers : cluster,
               is_short ? cluster : fused_registers,
@@ -329,15 +330,23 @@ class Rule {
     return last;
   }
   /// Whether a variant that serves is preferred to the next ones. `column` also serves rows that
-  /// are longer than its tile. `online` has teams of rising size for rows that are only read; for
-  /// PlainSource, tuning tables choose among them.
+  /// are longer than its tile. `cluster` has teams of rising size, and so has `online` for rows
+  /// that are only read; for PlainSource, tuning tables choose among them.
   bool suits(Algorithm algorithm, int variant) const {
     constexpr bool loops_in_small_teams =
         !Op::writes_entries && !std::is_same_v<Source, PlainSource<V>>;
     if (algorithm == Algorithm::column) return holds_column(variant);
+    if (algorithm == Algorithm::cluster) return has_large_teams_or_one(variant);
     if (!loops_in_small_teams || algorithm != Algorithm::online) return true;
     if (m_context.options.reproducible) return loops_a_few_times(variant);
     return fills_device(variant) && !have_weights_of_their_own();
+  }
+  /// Clusters of several teams are slow if the teams are small.
+  bool has_large_teams_or_one(int variant) const {
+    constexpr int fewest_lanes = 128;
+    const Schedule& s = list[variant].schedule;
+    return s.team_size * s.vector_length >= fewest_lanes ||
+           m_context.problem().columns <= register_capacity(s);
   }
   /// For `reproducible`, whose choice depends on the number of columns alone.
   bool loops_a_few_times(int variant) const {

@@ -59,6 +59,8 @@ struct GeneralShapes : NoShapes {
   using IfDouble = std::conditional_t<computes_in_double, ShapeList<S...>, ShapeList<>>;
   template <class... S>
   using UnlessDouble = std::conditional_t<computes_in_double, ShapeList<>, ShapeList<S...>>;
+  template <class... S>
+  using IfFloat = std::conditional_t<has_halfs || computes_in_double, ShapeList<>, ShapeList<S...>>;
 
   // 32 doubles per lane would be spilled.
   using Subgroup =
@@ -68,7 +70,6 @@ struct GeneralShapes : NoShapes {
                UnlessDouble<Peeled<32, 32>>{} + ShapeList<Scalar<32, 16>>{});
   using ReducedSubgroup = Subgroup;
   using FusedRegisters = decltype(
-      IfHalfs<Aligned<32, 32, 2>, Aligned<32, 32, 4>>{} +
       IfDouble<Aligned<32, 16, 2>, Aligned<32, 16, 4>, Aligned<32, 16, 8>>{} +
       UnlessDouble<Peeled<32, 32, 2>, Peeled<32, 32, 4>, PeeledOfEight<32>>{} +
       IfDouble<Peeled<32, 16, 2>, Peeled<32, 16, 4>, Peeled<32, 16, 8>, Peeled<32, 16, 16>>{} +
@@ -76,10 +77,12 @@ struct GeneralShapes : NoShapes {
   using FusedScratch = ShapeList<Peeled<32, 16, 16>>;
   using Split = ShapeList<PeeledOfEight<16>>;
   /// Small teams leave fewer slots empty, and large ones hold longer rows (see docs/trials.md).
-  /// Floats have 80 registers in both.
-  using Cluster = std::conditional_t<
-      has_halfs, ShapeList<Aligned<32, 64, 4>, Peeled<32, 64, 4>, Peeled<32, 64, 8>>,
-      decltype(UnlessDouble<PeeledOf<32, 32, 4, 6>>{} + ShapeList<PeeledOfEight<32>>{})>;
+  /// Floats have 80 registers in both. Teams of one and two warps are for rows of half types that
+  /// one team holds.
+  using Cluster = decltype(
+      IfHalfs<Aligned<32, 64, 1>, Aligned<32, 64, 2>, Aligned<32, 64, 4>, Peeled<32, 64, 1>,
+              Peeled<32, 64, 2>, Peeled<32, 64, 4>, Peeled<32, 64, 8>>{} +
+      IfFloat<PeeledOf<32, 32, 4, 6>>{} + UnlessHalfs<PeeledOfEight<32>>{});
   using Online = ShapeList<Peeled<32, 8, 16>, Scalar<32, 8, 16>>;
   /// The loop leaves so little to do per tile that small teams with large tiles are the fastest. A
   /// lane has 96 registers, or 128 for doubles. (With the 80 registers of teams_of(), half types
