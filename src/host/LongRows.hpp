@@ -31,6 +31,7 @@ bool is_left_to_prefetchers(std::int64_t columns) {
   constexpr std::int64_t most_bytes = Op::writes_entries ? 4096 : 3584;
   return columns * static_cast<std::int64_t>(sizeof(X)) <= most_bytes && is_amd();
 }
+
 /// The bytes from an entry that is read to the one whose cache line is prefetched.
 template <class Op, class X>
 std::int64_t bytes_ahead(std::int64_t columns) {

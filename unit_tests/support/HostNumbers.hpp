@@ -101,7 +101,7 @@ Rows<T> random_rows(std::size_t count, std::size_t columns, unsigned seed) {
     for (std::size_t c = 0; c < columns; ++c)
       rows.values[5 * columns + c] = T(30) * static_cast<T>(c) / static_cast<T>(columns);
   if (count > 7)  // neighbouring columns that count for nothing
-    std::fill_n(rows.values.begin() + 7 * columns + columns / 3, columns / 3, -infinity);
+    std::fill_n(rows.values.begin() + 7 * columns + columns / 4, columns / 2, -infinity);
   for (T& v : rows.values) v = value_of(to_number<X>(v));
   return rows;
 }
