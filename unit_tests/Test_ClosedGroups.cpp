@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <dispatch/KernelRegistry.hpp>
+#include <launch/HostLaunch.hpp>
 #include <support/Check.hpp>
 #include <support/Kernels.hpp>
 #include <support/Watchdog.hpp>

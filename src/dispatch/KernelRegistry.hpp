@@ -12,7 +12,6 @@
 #include <dispatch/Shapes.hpp>
 #include <dispatch/SharedKernels.hpp>
 #include <launch/ClusterLaunch.hpp>
-#include <launch/HostLaunch.hpp>
 #include <launch/SplitLaunch.hpp>
 #include <launch/TeamLaunch.hpp>
 #include <launch/TwoPassLaunch.hpp>
@@ -31,6 +30,12 @@
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
+
+/// Launches the schedules of hosts. Units of host spaces include launch/HostLaunch.hpp, which
+/// defines it. Other units don't, so that a change of the code of hosts doesn't compile the kernels
+/// of GPUs again.
+template <class Exec, class Op, class Source>
+struct HostLaunch;
 
 /// For which calls the rule takes a variant: for any, for few rows, for many rows that lie side by
 /// side, or for many of which columns begin inside of sectors (SectorPanel). Tuning tables and

@@ -10,10 +10,15 @@
 #include <launch/LaunchContext.hpp>
 #include <row/GradientArgs.hpp>
 #include <schedules/Gradient.hpp>
-#include <schedules/HostGradient.hpp>
 #include <string>
 
 namespace KokkosSoftmax::Impl {
+
+/// Computes a gradient on a host. Units of host spaces include launch/HostLaunch.hpp, which defines
+/// it: see HostLaunch in KernelRegistry.hpp.
+template <class Source, class Exec>
+void host_gradient(const Exec& exec, const std::string& label,
+                   const GradientArgs<ArgumentsOf<Source>>& arguments);
 
 /// Whether chunks of `width` entries are aligned in x and in dx with this access.
 template <class Context>

@@ -6,6 +6,7 @@
 #include <launch/LaunchContext.hpp>
 #include <schedules/HostBackward.hpp>
 #include <schedules/HostColumns.hpp>
+#include <schedules/HostGradient.hpp>
 #include <schedules/HostLoss.hpp>
 #include <schedules/HostRows.hpp>
 #include <schedules/HostValues.hpp>

@@ -133,6 +133,26 @@ class RaggedHostLaunch {
   Work m_work;
 };
 
+/// The kernels of an operation on a host.
+template <class Op>
+struct HostRaggedOf {
+  using type = HostRaggedValues<Op>;
+};
+template <class V>
+struct HostRaggedOf<RaggedBackward<V>> {
+  using type = HostRaggedPairs<RaggedBackward<V>>;
+};
+template <class V>
+struct HostRaggedOf<RaggedGradient<V>> {
+  using type = HostRaggedGradient<RaggedGradient<V>>;
+};
+
+template <class Op, class Exec>
+void launch_ragged_on_host(const Exec& exec, RaggedOperation operation,
+                           const typename Op::Arguments& arguments) {
+  RaggedHostLaunch<Exec, Op, typename HostRaggedOf<Op>::type>(exec, operation, arguments).launch();
+}
+
 }  // namespace KokkosSoftmax::Impl
 
 #endif

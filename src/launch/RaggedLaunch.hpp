@@ -6,7 +6,6 @@
 /// Launches operations on ragged rows.
 
 #include <backend/Device.hpp>
-#include <launch/RaggedHostLaunch.hpp>
 #include <launch/RaggedTeamsLaunch.hpp>
 #include <type_traits>
 
@@ -26,26 +25,17 @@ struct RaggedShapeOf {
       RaggedShape<Op, 1, 1, 32, 1, 1, 256, 1>>;
 };
 
-/// The kernels of an operation on a host.
-template <class Op>
-struct HostRaggedOf {
-  using type = HostRaggedValues<Op>;
-};
-template <class V>
-struct HostRaggedOf<RaggedBackward<V>> {
-  using type = HostRaggedPairs<RaggedBackward<V>>;
-};
-template <class V>
-struct HostRaggedOf<RaggedGradient<V>> {
-  using type = HostRaggedGradient<RaggedGradient<V>>;
-};
+/// Launches the kernels of an operation on a host. Units of host spaces include
+/// launch/RaggedHostLaunch.hpp, which defines it: see HostLaunch in KernelRegistry.hpp.
+template <class Op, class Exec>
+void launch_ragged_on_host(const Exec& exec, RaggedOperation operation,
+                           const typename Op::Arguments& arguments);
 
 template <class Op, class Exec>
 void launch_ragged_op(const Exec& exec, RaggedOperation operation,
                       const typename Op::Arguments& arguments) {
   if constexpr (is_host_space<Exec>)
-    RaggedHostLaunch<Exec, Op, typename HostRaggedOf<Op>::type>(exec, operation, arguments)
-        .launch();
+    launch_ragged_on_host<Op>(exec, operation, arguments);
   else
     RaggedTeamsLaunch<Exec, Op, typename RaggedShapeOf<Exec, Op>::type>(exec, operation, arguments)
         .launch();

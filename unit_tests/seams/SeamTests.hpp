@@ -14,6 +14,7 @@
 #include <dispatch/KernelRegistry.hpp>
 #include <dispatch/OpOf.hpp>
 #include <impl/KokkosSoftmax_Arguments.hpp>
+#include <launch/HostLaunch.hpp>
 #include <support/Check.hpp>
 #include <utility>
 
