@@ -7,7 +7,10 @@
 #include <cmath>
 #include <limits>
 #include <random>
+#include <string>
 #include <support/Algorithms.hpp>
+#include <support/BesideY.hpp>
+#include <support/Devices.hpp>
 #include <support/Inputs.hpp>
 #include <support/Instances.hpp>
 #include <support/OnDevice.hpp>
@@ -402,6 +405,115 @@ TYPED_TEST(InputsOf, FewWideRows) {
                                                             expected)));
           }
       }
+}
+
+// Rows of which lengths leave a few entries, whole chunks or all, in teams and clusters of every
+// size. Some have NaN or +inf, or nothing but -inf.
+TYPED_TEST(InputsOf, LengthsAtEdges) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  constexpr T inf = std::numeric_limits<T>::infinity(), nan = std::numeric_limits<T>::quiet_NaN();
+  constexpr Given given{.lengths = true};
+  for (const std::size_t columns : {50, 700, 1501, 3001, 5001, 40003}) {
+    const auto n = static_cast<std::int64_t>(columns);
+    Inputs<X> inputs;
+    inputs.lengths = {-1, 0, 1, 2, 3, 8, 9, 31, 33, 40, 127, n / 2, n - 1, n, n + 5, 40, 300};
+    const std::size_t count = inputs.lengths.size();
+    Rows<T> x = with_hidden_values(normal_rows<X>(count, columns), inputs);
+    x.values[8 * columns + 5] = nan;
+    x.values[11 * columns + columns / 3] = inf;
+    for (const std::size_t row : {3, 15, 16})
+      std::fill_n(x.values.begin() + static_cast<std::ptrdiff_t>(row * columns),
+                  std::min(inputs.lengths[row], n), -inf);
+    struct Settings {
+      double scale;
+      EmptyRows empty_rows;
+    };
+    for (const auto& [scale, empty_rows] :
+         {Settings{1, EmptyRows::nan}, Settings{1, EmptyRows::zero}, Settings{-0.5, EmptyRows::nan},
+          Settings{0, EmptyRows::nan}}) {
+      if (columns > 10000 && scale != 1) continue;  // takes long
+      const Rows<T> v = values_of(x, inputs, scale);
+      const Expected expected = expected_of(v, inputs, empty_rows);
+      for (const Function function : all_functions)
+        for (const std::size_t offset : {0, 1, 3}) {
+          const Case c{.function = function,
+                       .extents = {count, columns},
+                       .options = {.scale = scale, .empty_rows = empty_rows},
+                       .x_offset = offset,
+                       .y_offset = offset == 3 ? 1 : offset};
+          EXPECT_TRUE((TestFixture::template check<Right>(c, x, inputs, given, Broadcast::full, v,
+                                                          expected)));
+        }
+    }
+  }
+}
+
+// Lengths alone with y strided, in a plan, and with the numbers beside y; and in place. GPUs with
+// clusters compute wide rows in these.
+TYPED_TEST(InputsOf, LengthsAloneInEveryCall) {
+  using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using Exec = typename TypeParam::exec;
+  constexpr std::size_t count = 9;
+  const Exec exec;
+  for (const std::size_t columns : {300, 1501, 5001}) {
+    const auto inputs = random_inputs<X>({.lengths = true}, Broadcast::full, count, columns);
+    const Rows<T> x = with_hidden_values(normal_rows<X>(count, columns), inputs);
+    const Rows<T> v = values_of(x, inputs, 1);
+    const Expected expected = expected_of(v, inputs, EmptyRows::nan);
+    const Case c{.extents = {count, columns}};
+    Field<X, Exec> x_field(place<Right>(c.extents, 1));
+    Field<Y, Exec> y_field(place<Strided>(c.extents, 1));
+    Field<T, Exec> lse(place<Right>(Extents{count}, 0)), max(place<Right>(Extents{count}, 0));
+    x_field.assign(x.values);
+    const auto x_view = x_field.template view<Right, 2, const X>();
+    const auto y_view = y_field.template view<Strided, 2>();
+    const auto lengths = on_device<Exec>(inputs.lengths);
+    const Operands operands{.lse = lse.template view<Right, 1>(),
+                            .max = max.template view<Right, 1>(),
+                            .lengths = lengths};
+    const auto plan = plan_softmax(exec, x_view, y_view, c.options, operands);
+    if (has_clusters(exec) && columns > 1024) {
+      EXPECT_NE(plan.describe().find("cluster"), std::string::npos) << plan.describe();
+    }
+    plan.execute(x_view, y_view, operands);
+    exec.fence();
+    EXPECT_TRUE(check_output(c, v, expected, y_field)) << plan.describe();
+    EXPECT_TRUE(is_lse_beside<X>(v, expected, lse));
+    EXPECT_TRUE(is_max_beside(v, 1, max));
+    if constexpr (std::is_same_v<X, Y>) {
+      softmax(exec, x_field.template view<Right, 2>(), x_field.template view<Right, 2>(), c.options,
+              Operands{.lengths = lengths});
+      exec.fence();
+      EXPECT_TRUE(check_output(c, v, expected, x_field));
+    }
+  }
+}
+
+// A plan is made from the types of operands, whose addresses may be null until it is executed.
+TYPED_TEST(InputsOf, PlanOfNullOperands) {
+  using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using Exec = typename TypeParam::exec;
+  using BiasView = Kokkos::View<const X**, Right, Exec, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  constexpr std::size_t count = 5, columns = 2000;
+  const auto inputs = random_inputs<X>({.bias = true}, Broadcast::full, count, columns);
+  const Rows<T> x = normal_rows<X>(count, columns), v = values_of(x, inputs, 1);
+  const Case c{.extents = {count, columns}};
+  Field<X, Exec> x_field(place<Right>(c.extents, 0));
+  Field<Y, Exec> y_field(place<Right>(c.extents, 0));
+  x_field.assign(x.values);
+  const auto bias = on_device<Exec>(inputs.bias);
+  const auto x_view = x_field.template view<Right, 2, const X>();
+  const auto y_view = y_field.template view<Right, 2>();
+  const auto plan = plan_softmax(Exec{}, x_view, y_view, c.options,
+                                 Operands{.bias = BiasView(nullptr, count, columns)});
+  plan.execute(x_view, y_view, Operands{.bias = BiasView(bias.data(), count, columns)});
+  Exec{}.fence();
+  EXPECT_TRUE(check_output(c, v, reference(v), y_field));
 }
 
 // So many rows that they pass through teams of one warp on a GPU if they are only read.

@@ -38,6 +38,7 @@ struct RowInputs {
   bool weights_are_entries = true;    ///< the same
   bool scale_biases = false;          ///< v = scale * (x + biases)
   bool lengths_have_64_bits = false;  ///< otherwise 32
+  bool limits_alone = false;          ///< nothing is read besides lengths
 };
 
 /// A problem with inputs besides x.
@@ -155,6 +156,9 @@ void set_inputs(RowInputs& inputs, InputStrides& strides, const StridedArray<X>&
   inputs.weights_are_entries = !arrays.wide_weights;
   inputs.scale_biases = arrays.scale_biases;
   inputs.lengths_have_64_bits = arrays.long_lengths.has_value();
+  // not by their addresses, which a plan learns only when it is executed
+  inputs.limits_alone = !arrays.bias && !arrays.wide_bias && !arrays.mask && !arrays.row_bias &&
+                        !arrays.has_weights();
   if (arrays.causal) {
     // the index as an array: so its axis isn't merged
     strides[*arrays.causal->axis][InputNumber::causal] = 1;

@@ -12,9 +12,12 @@
 #include <dispatch/Shapes.hpp>
 #include <dispatch/SharedKernels.hpp>
 #include <launch/ClusterLaunch.hpp>
+#include <launch/LimitedLaunch.hpp>
 #include <launch/SplitLaunch.hpp>
 #include <launch/TeamLaunch.hpp>
 #include <launch/TwoPassLaunch.hpp>
+#include <row/GeneralSource.hpp>
+#include <row/LimitedSource.hpp>
 #include <schedules/Column.hpp>
 #include <schedules/FusedRegisters.hpp>
 #include <schedules/FusedScratch.hpp>
@@ -53,6 +56,7 @@ struct KernelVariant {
   bool (*fits_device)(const Context&);
   void (*prepare)(const Context&);  ///< allocates what a launch needs besides the kernel
   void (*launch)(const Context&);
+  bool is_limited = false;  ///< a kernel of LimitedSource
 
   bool serves(const Context& context) const {
     return context.access_serves(schedule) && holds(schedule, context.problem().columns) &&
@@ -71,7 +75,7 @@ class KernelRegistry {
     using S = ShapesOf<Exec, Source>;
     using enum Algorithm;
     return joined(
-        of_few<subgroup, SubgroupKernel>(typename S::SubgroupFew{}),
+        of_limited_rows(), of_few<subgroup, SubgroupKernel>(typename S::SubgroupFew{}),
         of_few<fused_registers, FusedRegistersKernel>(typename S::FusedRegistersFew{}),
         of<packed, PackedKernel, MoreTeams, FewerTeams>(typename S::Packed{}),
         of<subgroup, SubgroupKernel, MoreRows, MoreThreads, MoreTeams>(
@@ -206,6 +210,52 @@ class KernelRegistry {
       return std::array<Entry, 0>{};
   }
 
+  template <Algorithm algorithm, class E, class Shape, class Kernel, class O, class Types>
+  using LimitedTeamLaunch = LimitedLaunch<TeamLaunch<algorithm, E, Shape, Kernel, O, Types>, Types>;
+  template <Algorithm algorithm, class E, class Shape, class Kernel, class O, class Types>
+  using LimitedClusterLaunch =
+      LimitedLaunch<ClusterLaunch<algorithm, E, Shape, Kernel, O, Types>, Types>;
+  template <Algorithm algorithm, class E, class Shape, class Kernels, class O, class Types>
+  using LimitedTwoPassLaunch =
+      LimitedLaunch<TwoPassLaunch<algorithm, E, Shape, Kernels, O, Types>, Types>;
+  template <class E, class O, class, class Shape>
+  using LimitedSubgroupKernel = SubgroupKernel<E, O, LimitedSource<V>, Shape>;
+  template <class E, class O, class, class Shape>
+  using LimitedOnlineKernel = OnlineKernel<E, O, LimitedSource<V>, Shape>;
+  template <class E, class O, class, class Shape>
+  using LimitedClusterKernel = ClusterKernel<E, O, LimitedSource<V>, Shape>;
+  template <class E, class O, class, class Shape>
+  using LimitedTwoPassKernels = TwoPassColumnKernels<E, O, LimitedSource<V>, Shape>;
+
+  /// Variants for calls whose only operands are lengths and a causal limit.
+  static constexpr auto of_limited_rows() {
+    using enum Algorithm;
+    using S = LimitedShapes<V>;
+    if constexpr (is_host_space<Exec> || !std::is_same_v<Source, GeneralSource<V>>) {
+      return std::array<Entry, 0>{};
+    } else if constexpr (!Op::writes_entries) {
+      return limited(joined(
+          compiled<subgroup, LimitedTeamLaunch, LimitedSubgroupKernel>(
+              typename S::ReducedSubgroup{}),
+          compiled<online, LimitedTeamLaunch, LimitedOnlineKernel>(typename S::ReducedOnline{})));
+    } else {
+      constexpr auto in_two_passes =
+          compiled<two_pass_column, LimitedTwoPassLaunch, LimitedTwoPassKernels>(
+              typename S::TwoPassColumn{});
+      if constexpr (is_cuda<Exec>)
+        return limited(joined(
+            compiled<cluster, LimitedClusterLaunch, LimitedClusterKernel>(typename S::Cluster{}),
+            in_two_passes));
+      else
+        return limited(in_two_passes);
+    }
+  }
+  template <std::size_t size>
+  static constexpr auto limited(std::array<Entry, size> entries) {
+    for (Entry& e : entries) e.is_limited = true;
+    return entries;
+  }
+
   static constexpr auto of_host() {
     if constexpr (is_host_space<Exec>)
       return std::array<Entry, 1>{
@@ -226,12 +276,13 @@ class KernelRegistry {
 template <class Exec, RowOp Op, int function, RowSource Source = PlainSource<typename Op::Types>>
 inline constexpr auto kernel_variants = KernelRegistry<Exec, Op, function, Source>::all();
 
-/// Whether each Schedule identifies one kernel.
+/// Whether each Schedule identifies one kernel of each source.
 template <class List>
 constexpr bool are_distinct(const List& list) {
   for (std::size_t a = 0; a < list.size(); ++a)
     for (std::size_t b = 0; b < a; ++b)
-      if (list[a].schedule == list[b].schedule) return false;
+      if (list[a].schedule == list[b].schedule && list[a].is_limited == list[b].is_limited)
+        return false;
   return true;
 }
 

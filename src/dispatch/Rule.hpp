@@ -27,6 +27,10 @@ class Rule {
   int choose() const {
     const Algorithm asked = m_context.options.algorithm;
     if (asked == Algorithm::cluster_column) return in_clusters();
+    if (is_automatic() && two_passes_pay_for_limits()) {
+      const int variant = first_of(Algorithm::two_pass_column, Regime::any_rows);
+      if (variant != none) return variant;
+    }
     if (is_automatic() && clusters_pay()) {
       const int variant = in_clusters();
       if (variant != none) return variant;
@@ -80,10 +84,17 @@ class Rule {
       return {split_column, column, online};
     }
     // Rows that are read once need no place where they are held (measured on an H200).
-    if constexpr (has_row<Source> && !Op::writes_entries)
-      return {subgroup, looping_pays() ? online : fused_registers,
-              splitting_pays() ? split_online : online, online};
+    if constexpr (has_row<Source> && !Op::writes_entries) {
+      const bool loops = looping_pays();
+      if (loops && are_long_limited_rows()) return {online};
+      return {subgroup, loops ? online : fused_registers, splitting_pays() ? split_online : online,
+              online};
+    }
     if constexpr (has_row<Source>) {
+      if (are_long_limited_rows())
+        return {cluster,       subgroup, fused_registers,
+                fused_scratch, split,    splitting_pays() ? split_online : online,
+                online};
       // longer: faster in the kernels of clusters, also if the cluster is one team
       constexpr bool has_small_teams = sizeof(X) == 2 && sizeof(typename V::Y) == 2;
       constexpr std::int64_t longest = !knows_rows<Source> ? 8192 : has_small_teams ? 0 : 4096;
@@ -164,12 +175,22 @@ class Rule {
   /// Whether `two_pass_column` is faster than other schedules for long strided rows that aren't in
   /// the cache. Few neighbours leave lanes idle.
   bool two_passes_pay() const {
+    if (!are_panels_in_memory()) return false;
+    return Op::writes_entries ? two_passes_pay_for_output() : two_passes_pay_for_numbers();
+  }
+  /// Whether x doesn't fit the cache and has strided rows for all lanes of `two_pass_column`.
+  bool are_panels_in_memory() const {
     const std::int64_t bytes = m_context.problem().rows * m_context.problem().columns *
                                static_cast<std::int64_t>(sizeof(X));
-    if (is_host_space<Exec> || !m_context.rows_are_neighbours() || !fills_panels() ||
-        bytes <= last_cache_bytes(m_context.exec))
-      return false;
-    return Op::writes_entries ? two_passes_pay_for_output() : two_passes_pay_for_numbers();
+    return !is_host_space<Exec> && m_context.rows_are_neighbours() && fills_panels() &&
+           bytes > last_cache_bytes(m_context.exec);
+  }
+  /// For rows with lengths and causal limits alone. Two reads of their visible columns take less
+  /// time than one of all columns, even if all are visible (measured on an H200).
+  bool two_passes_pay_for_limits() const {
+    constexpr std::int64_t longest_in_clusters = 1024;
+    return Op::writes_entries && has_limits_alone() &&
+           m_context.problem().columns > longest_in_clusters && are_panels_in_memory();
   }
   /// Computation limits calls with operands, so that they gain only if the teams of `column` were
   /// too few or would share sectors. (Measured on an H200.)
@@ -315,7 +336,7 @@ class Rule {
   }
 
   /// The first variant that serves, suits the problem and has at least `fewest_lanes` lanes per
-  /// vector. If none suits, the last one that serves and has the best access mode.
+  /// vector. If none suits, the last one that serves and has the best access mode and source.
   int first_of(Algorithm algorithm, Regime regime, int fewest_lanes = 1) const {
     int last = none;
     for (const int c : by_algorithm.of(algorithm)) {
@@ -323,7 +344,9 @@ class Rule {
       if (list[c].regime != regime || schedule.vector_length < fewest_lanes ||
           !has_order(list[c]) || !list[c].serves(m_context))
         continue;
-      if (last != none && list[last].schedule.access != schedule.access) break;
+      if (last != none && (list[last].schedule.access != schedule.access ||
+                           list[last].is_limited != list[c].is_limited))
+        break;
       last = c;
       if (suits(algorithm, c)) break;
     }
@@ -341,12 +364,35 @@ class Rule {
     if (m_context.options.reproducible) return loops_a_few_times(variant);
     return fills_device(variant) && !have_weights_of_their_own();
   }
-  /// Clusters of several teams are slow if the teams are small.
+  /// Clusters of several teams are slow if the teams are small. Rows with limits: see
+  /// fits_small_team().
   bool has_large_teams_or_one(int variant) const {
     constexpr int fewest_lanes = 128;
     const Schedule& s = list[variant].schedule;
-    return s.team_size * s.vector_length >= fewest_lanes ||
-           m_context.problem().columns <= register_capacity(s);
+    if (list[variant].is_limited)
+      return s.team_size * s.vector_length >= fewest_lanes || fits_small_team(s);
+    const std::int64_t columns = m_context.problem().columns;
+    if (columns <= register_capacity(s)) return true;
+    return s.team_size * s.vector_length >= fewest_lanes;
+  }
+  /// Whether a row with limits is short enough for clusters of small teams, whose scratch memory
+  /// holds what their registers don't (measured on an H100).
+  bool fits_small_team(const Schedule& schedule) const {
+    constexpr int parts = sizeof(X) == sizeof(float) || output_is_wider<V> ? 2 : 4;
+    return m_context.problem().columns <= parts * register_capacity(schedule);
+  }
+  /// Whether the only operands of a call are lengths and a causal limit, and the rows are so long
+  /// that LimitedSource takes other algorithms than GeneralSource does (measured on an H100).
+  bool are_long_limited_rows() const {
+    constexpr std::int64_t longest_in_vector = Op::writes_entries ? 1024 : 512;
+    return has_limits_alone() && m_context.x_contiguous() &&
+           m_context.problem().columns > longest_in_vector;
+  }
+  bool has_limits_alone() const {
+    if constexpr (std::is_same_v<Source, GeneralSource<V>>)
+      return LimitedSource<V>::serves(m_context.arguments);
+    else
+      return false;
   }
   /// For `reproducible`, whose choice depends on the number of columns alone.
   bool loops_a_few_times(int variant) const {

@@ -33,6 +33,34 @@ struct GeneralArgs : RowArgs<V> {
   KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> row(std::int64_t r) const {
     return this->template pointers<true>(r);
   }
+
+  /// The number of columns of row r that lengths and the causal limit leave.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t visible_columns(std::int64_t r) const {
+    std::int64_t lengths_offset = 0, position = 0;
+    const auto add_axis = [&](int d, std::int64_t index) {
+      lengths_offset += index * inputs.lengths.outer_stride[d];
+      if (d == inputs.causal_axis) position = index;
+    };
+    add_axis(0, this->template first_index<true>(r, add_axis));
+    return visible_columns(lengths_offset, position);
+  }
+
+  /// The same for the row that has its length at `lengths_offset` and the index `position` along
+  /// the causal axis.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t visible_columns(std::int64_t lengths_offset,
+                                                           std::int64_t position) const {
+    std::int64_t visible = this->problem.columns;
+    const auto limit_to = [&](std::int64_t columns) {
+      if (columns < visible) visible = columns < 0 ? 0 : columns;
+    };
+    limit_to(inputs.causal_limit < RowInputs::no_limit - position ? inputs.causal_limit + position
+                                                                  : RowInputs::no_limit);
+    if (inputs.lengths.data != nullptr)
+      limit_to(inputs.lengths_have_64_bits
+                   ? static_cast<const std::int64_t*>(inputs.lengths.data)[lengths_offset]
+                   : static_cast<const std::int32_t*>(inputs.lengths.data)[lengths_offset]);
+    return visible;
+  }
 };
 
 /// v = scale * x + bias + row_bias or v = scale * (x + bias + row_bias), or -inf where an entry is
@@ -66,13 +94,7 @@ class GeneralSource {
           is_entries(inputs) ? static_cast<std::int64_t>(sizeof(X)) : sizeof(T);
       bias = static_cast<const char*>(inputs.bias.data) + bias_offset * bias_bytes;
       mask = static_cast<const unsigned char*>(inputs.mask.data) + mask_offset;
-      visible = arguments.problem.columns;
-      limit_to(inputs.causal_limit < RowInputs::no_limit - position ? inputs.causal_limit + position
-                                                                    : RowInputs::no_limit);
-      if (inputs.lengths.data != nullptr)
-        limit_to(inputs.lengths_have_64_bits
-                     ? static_cast<const std::int64_t*>(inputs.lengths.data)[lengths_offset]
-                     : static_cast<const std::int32_t*>(inputs.lengths.data)[lengths_offset]);
+      visible = arguments.visible_columns(lengths_offset, position);
       if (inputs.row_bias.data != nullptr)
         row_bias = static_cast<const T*>(inputs.row_bias.data)[row_bias_offset];
     }
@@ -81,11 +103,6 @@ class GeneralSource {
     const unsigned char* mask;
     std::int64_t visible;
     T row_bias = T(0);
-
-   private:
-    KOKKOS_FORCEINLINE_FUNCTION void limit_to(std::int64_t columns) {
-      if (columns < visible) visible = columns < 0 ? 0 : columns;
-    }
   };
 
   KOKKOS_FORCEINLINE_FUNCTION explicit GeneralSource(const Arguments& arguments)

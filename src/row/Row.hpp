@@ -58,6 +58,9 @@ struct ChunkedRow {
   using X = typename V::X;
   using Y = typename V::Y;
   static constexpr bool has_peeled_entries = access == AccessMode::peeled_vectors;
+  static constexpr bool is_limited = limits_rows<Source>;
+  static_assert(!is_limited || has_peeled_entries || access == AccessMode::scalar,
+                "rows that end anywhere have a tail");
 
   const X* x;
   Y* y;
@@ -80,7 +83,7 @@ struct ChunkedRow {
                                          const RowPointers<V>& p)
       : x_stride(access == AccessMode::scalar ? arguments.problem.x_column_stride : 1),
         y_stride(arguments.problem.y_column_stride),
-        columns(arguments.problem.columns),
+        columns(columns_of(arguments, r)),
         number(r),
         source_row(arguments, r) {
     x = p.x;
@@ -126,6 +129,15 @@ struct ChunkedRow {
     } else {
       return end;
     }
+  }
+
+  /// The number of columns that count in row r.
+  KOKKOS_FORCEINLINE_FUNCTION static std::int64_t columns_of(const ArgumentsOf<Source>& arguments,
+                                                             [[maybe_unused]] std::int64_t r) {
+    if constexpr (limits_rows<Source>)
+      return arguments.visible_columns(r);
+    else
+      return arguments.problem.columns;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION const X* x_chunk(std::int64_t chunk) const {

@@ -85,6 +85,13 @@ inline constexpr bool stages_biases = requires {
   requires S::stages_biases;
 };
 
+/// Whether rows of a source have arguments.visible_columns(r) columns, see LimitedSource. A kernel
+/// that writes entries fills the others, see fill_masked().
+template <class S>
+inline constexpr bool limits_rows = requires {
+  requires S::limits_rows;
+};
+
 template <class S>
 concept ValuesByColumn = requires(const S source, typename S::Types::Compute x,
                                   std::int64_t column) {

@@ -22,6 +22,7 @@ struct OnlineKernel {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using RowTile = LoopTileFor<Op, Source, Shape>;
   using Row = typename RowTile::Row;
+  static_assert(!limits_rows<Source> || !Op::writes_entries, "masked columns aren't filled here");
   static constexpr int rows_per_team = 1;
 
   ArgumentsOf<Source> arguments;

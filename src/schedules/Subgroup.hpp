@@ -19,6 +19,7 @@ struct SubgroupKernel {
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Share = TileFor<Op, Source, Shape::items, Shape::width, Shape::lanes, Shape::access>;
   using Row = typename Share::Row;
+  static_assert(!limits_rows<Source> || !Op::writes_entries, "masked columns aren't filled here");
   static constexpr int rows_per_team = Shape::threads * Shape::rows_per_thread;
 
   ArgumentsOf<Source> arguments;

@@ -27,7 +27,7 @@ class AsyncSegmentHalf2 {
 
   /// The largest value of scale * entry. NaN is ignored. (Rounding the product preserves the
   /// order.)
-  KOKKOS_FORCEINLINE_FUNCTION T largest(const RowArgs<V>& arguments) const {
+  KOKKOS_FORCEINLINE_FUNCTION T largest(const ArgumentsOf<Source>& arguments) const {
     const Source source(arguments);
     const HalfPair turned = source.factor() < T(0) ? both_signs : 0;
     Slot most = raw_chunk_of<X, width>(source.padding());

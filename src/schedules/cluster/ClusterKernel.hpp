@@ -3,6 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_CLUSTER_CLUSTERKERNEL_HPP
 
 #include <backend/DivideUp.hpp>
+#include <op/FillMasked.hpp>
 #include <schedules/cluster/AsyncSegment.hpp>
 #include <schedules/cluster/ClusterMember.hpp>
 #include <schedules/cluster/ClusterPlan.hpp>
@@ -47,14 +48,19 @@ struct ClusterKernel {
     Exchange& exchange = *reinterpret_cast<Exchange*>(member.scratch() + place_of_exchange);
     if (thread_id == 0) exchange.init();
     member.arrive();
-    const std::int64_t begin = std::int64_t(member.rank_in_cluster()) * chunks_per_team;
-    const Row row = share_of(arguments.row_of_team(member), begin);
+    Row row(arguments, arguments.row_of_team(member));
+    const int chunks = chunks_of_team(member, row);
+    const std::int64_t begin = std::int64_t(member.rank_in_cluster()) * chunks;
+    if (begin + chunks < row.chunks) row.end = begin + chunks;
     Share share(member.scratch() + place_of_share, chunks_per_team);
     const State mine =
         merge_over_lanes<lanes>(member, share.load(arguments, row, begin, thread_id));
     const State team = merge_over_team<Shape::threads, lanes>(member, lane, of_threads, mine);
     const State all = merge_over_cluster(member, lane, exchange, team);
     share.store(arguments, row, begin, thread_id, all);
+    if constexpr (limits_rows<Source>)
+      fill_masked<Op>(arguments, row, all, member.rank_in_cluster() * team_lanes + thread_id,
+                      member.cluster_size() * team_lanes);
     if (member.rank_in_cluster() == 0 && thread_id == 0)
       finish_beside<Op>(arguments, arguments.row_of_team(member), all);
   }
@@ -72,11 +78,11 @@ struct ClusterKernel {
 
   static ClusterProblem problem(std::int64_t columns) {
     const std::int64_t chunks = divide_up(columns, Shape::width);
-    return {.row_chunks = chunks > 0 ? chunks : 1,
-            .chunk_bytes = Shape::width * static_cast<int>(sizeof(typename V::X))};
+    return {.row_chunks = chunks > 0 ? chunks : 1, .chunk_bytes = chunk_bytes};
   }
 
  private:
+  static constexpr int chunk_bytes = Shape::width * static_cast<int>(sizeof(typename V::X));
   /// The states of the threads stand at the beginning of the scratch memory.
   static constexpr std::size_t alignment = 16;
   static constexpr std::size_t in_whole(std::size_t bytes) {
@@ -86,11 +92,18 @@ struct ClusterKernel {
   static constexpr std::size_t place_of_share = place_of_exchange + in_whole(sizeof(Exchange));
   static_assert(alignof(Exchange) <= alignment);
 
-  KOKKOS_FORCEINLINE_FUNCTION Row share_of(std::int64_t r, std::int64_t begin) const {
-    Row row(arguments, r);
-    const std::int64_t end = begin + chunks_per_team;
-    row.end = end < row.chunks ? end : row.chunks;
-    return row;
+  /// The number of chunks of a segment. Rows of different numbers of columns are divided anew,
+  /// so that all teams of the cluster have work.
+  KOKKOS_FORCEINLINE_FUNCTION int chunks_of_team([[maybe_unused]] const ClusterMember& member,
+                                                 [[maybe_unused]] const Row& row) const {
+    if constexpr (limits_rows<Source>) {
+      constexpr int line = static_cast<int>(cache_line) / chunk_bytes;
+      const int teams = member.cluster_size();
+      const int chunks = row.chunks > 0 ? static_cast<int>(row.chunks) : 1;
+      return divide_up(divide_up(chunks, line), teams) * line;
+    } else {
+      return chunks_per_team;
+    }
   }
 
   /// Returns the same state in all threads, because all add in the same order. A team can end

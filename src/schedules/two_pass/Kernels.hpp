@@ -8,6 +8,7 @@
 /// writes the output. Operations that write one number per row have no third kernel. No team waits
 /// for another one.
 
+#include <op/FillMasked.hpp>
 #include <op/FinishRow.hpp>
 #include <op/SecondRead.hpp>
 #include <schedules/Column.hpp>
@@ -147,9 +148,20 @@ struct TwoPassWriteKernel {
     with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
       write_columns<Op, EntryOutput<Op, Output>>(arguments, team, rows, rows.row[0].end, all);
     });
+    if constexpr (limits_rows<Source>) fill(team, part, rows.row[0], all[0]);
   }
 
   static std::size_t scratch_bytes() { return 0; }
+
+ private:
+  /// Writes the part's columns after those of a row that ends early.
+  KOKKOS_FORCEINLINE_FUNCTION void fill(const Team& team, const PassPart& part,
+                                        const typename Tiles::Row& row, const State& all) const {
+    static_assert(Tiles::rows == 1, "each row ends elsewhere");
+    if (!team.is_row(0) || row.columns >= part.columns) return;
+    fill_strided(row.y + row.columns * row.y_stride, row.y_stride, part.columns - row.columns,
+                 masked_result_of_row<Op>(arguments, all), team.thread(), Shape::threads);
+  }
 };
 
 /// The kernels of the schedule. The second pass has fewer entries in flight per lane, because it
@@ -159,7 +171,7 @@ template <class Exec, class Op, class Source, class Shape>
 struct TwoPassColumnKernels {
   static_assert(Shape::items > 1);
   static constexpr bool has_second_pass = Op::writes_entries;
-  static constexpr bool makes_rows_of_source = has_row<Source>;
+  static constexpr bool makes_rows_of_source = has_row<Source> || limits_rows<Source>;
   static constexpr int merging_threads = Shape::lanes == 1 ? 1 : 8;
   using MergeShape = Impl::Shape<merging_threads, Shape::lanes, 1, 1, AccessMode::scalar>;
   using WriteShape = Impl::Shape<Shape::threads, Shape::lanes, Shape::items / 2, Shape::width,

@@ -46,15 +46,27 @@ class PassPart {
   }
   KOKKOS_FORCEINLINE_FUNCTION int begin() const { return m_begin; }
 
-  /// Cuts a row to the part: its entries are the part's columns.
+  /// How many of the part's columns a row has. It can end before the last one, see limits_rows.
+  template <class Row>
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t visible(const Row& row) const {
+    if constexpr (!Row::is_limited) {
+      return columns;
+    } else {
+      const std::int64_t left = row.columns - first_column;
+      const std::int64_t below = left <= 0 ? 0 : step == 1 ? left : (left + step - 1) / step;
+      return below < columns ? below : columns;
+    }
+  }
+
+  /// Cuts a row to the part: its entries are those of the row in the part's columns.
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION void cut(Row& row, bool exists) const {
+    row.columns = row.chunks = row.end = exists ? visible(row) : 0;
     row.x += first_column * row.x_stride;
     row.y += first_column * row.y_stride;
     row.numbers.set(first_column, step);
     row.x_stride *= step;
     row.y_stride *= step;
-    row.columns = row.chunks = row.end = exists ? columns : 0;
   }
 
  private:
