@@ -7,6 +7,7 @@
 /// the rule as a table.
 
 #include <algorithm>
+#include <backend/DivideUp.hpp>
 #include <backend/Hardware.hpp>
 #include <dispatch/KernelRegistry.hpp>
 #include <span>
@@ -95,10 +96,7 @@ class Rule {
         return {cluster,       subgroup, fused_registers,
                 fused_scratch, split,    splitting_pays() ? split_online : online,
                 online};
-      // longer: faster in the kernels of clusters, also if the cluster is one team
-      constexpr bool has_small_teams = sizeof(X) == 2 && sizeof(typename V::Y) == 2;
-      constexpr std::int64_t longest = !knows_rows<Source> ? 8192 : has_small_teams ? 0 : 4096;
-      const bool is_short = m_context.problem().columns <= longest;
+      const bool is_short = !is_faster_in_clusters();
       return {subgroup,
               is_short ? fused_registers : cluster,
               is_short ? cluster : fused_registers,
@@ -114,6 +112,29 @@ class Rule {
             split,
             splitting_pays() ? split_online : online,
             online};
+  }
+
+  /// Whether rows with operands or two inputs that a team holds are faster in the kernels of
+  /// clusters, also if the cluster is one team.
+  bool is_faster_in_clusters() const {
+    constexpr bool has_small_teams = sizeof(X) == 2 && sizeof(typename V::Y) == 2;
+    constexpr std::int64_t longest = !knows_rows<Source> ? 8192 : has_small_teams ? 0 : 4096;
+    if (m_context.problem().columns > longest) return true;
+    // Instructions limit doubles with operands, so that slots without an entry cost time.
+    return knows_rows<Source> && sizeof(X) == 8 && has_fewer_slots_in_clusters();
+  }
+  bool has_fewer_slots_in_clusters() const {
+    const int of_cluster = first_of(Algorithm::cluster, Regime::any_rows);
+    const int of_team = first_of(Algorithm::fused_registers, Regime::any_rows);
+    if (of_cluster == none || of_team == none) return of_cluster != none;
+    return has_clearly_fewer_slots(register_capacity(list[of_cluster].schedule),
+                                   register_capacity(list[of_team].schedule));
+  }
+  /// Whether teams of `capacity` columns have clearly fewer slots for a row than teams of `other`
+  /// columns. The factor was found on an H200, for doubles.
+  bool has_clearly_fewer_slots(std::int64_t capacity, std::int64_t other) const {
+    const std::int64_t columns = m_context.problem().columns;
+    return 100 * divide_up(columns, capacity) * capacity <= 85 * divide_up(columns, other) * other;
   }
 
   /// Whether there are so few rows that all teams are resident at one time, however many lanes they
@@ -364,8 +385,10 @@ class Rule {
     if (m_context.options.reproducible) return loops_a_few_times(variant);
     return fills_device(variant) && !have_weights_of_their_own();
   }
-  /// Clusters of several teams are slow if the teams are small. Rows with limits: see
-  /// fits_small_team().
+  /// Clusters of several teams are slow if the teams are small. Half types with operands are slower
+  /// in several teams than in one large team that can hold the row (except aligned rows, for which
+  /// no such team is compiled). Doubles with operands are faster in small teams if these leave
+  /// clearly fewer slots empty. Rows with limits: see fits_small_team().
   bool has_large_teams_or_one(int variant) const {
     constexpr int fewest_lanes = 128;
     const Schedule& s = list[variant].schedule;
@@ -373,7 +396,20 @@ class Rule {
       return s.team_size * s.vector_length >= fewest_lanes || fits_small_team(s);
     const std::int64_t columns = m_context.problem().columns;
     if (columns <= register_capacity(s)) return true;
+    if constexpr (knows_rows<Source> && sizeof(X) == 2 && sizeof(typename V::Y) == 2)
+      if (columns <= most_columns_in_one_team()) return false;
+    if constexpr (knows_rows<Source> && sizeof(X) == 8)
+      return register_capacity(s) == most_columns_in_one_team() ||
+             has_clearly_fewer_slots(register_capacity(s), most_columns_in_one_team());
     return s.team_size * s.vector_length >= fewest_lanes;
+  }
+  /// What the largest team of `cluster` holds in its registers.
+  static constexpr std::int64_t most_columns_in_one_team() {
+    std::int64_t most = 0;
+    for (const auto& variant : list)
+      if (variant.schedule.algorithm == Algorithm::cluster && !variant.is_limited)
+        most = std::max(most, register_capacity(variant.schedule));
+    return most;
   }
   /// Whether a row with limits is short enough for clusters of small teams, whose scratch memory
   /// holds what their registers don't (measured on an H100).

@@ -78,11 +78,13 @@ struct GeneralShapes : NoShapes {
   using Split = ShapeList<PeeledOfEight<16>>;
   /// Small teams leave fewer slots empty, and large ones hold longer rows (see docs/trials.md).
   /// Floats have 80 registers in both. Teams of one and two warps are for rows of half types that
-  /// one team holds.
+  /// one team holds. Doubles have small teams with few entries per lane, so that more warps are
+  /// resident.
   using Cluster = decltype(
       IfHalfs<Aligned<32, 64, 1>, Aligned<32, 64, 2>, Aligned<32, 64, 4>, Peeled<32, 64, 1>,
               Peeled<32, 64, 2>, Peeled<32, 64, 4>, Peeled<32, 64, 8>>{} +
-      IfFloat<PeeledOf<32, 32, 4, 6>>{} + UnlessHalfs<PeeledOfEight<32>>{});
+      IfFloat<PeeledOf<32, 32, 4, 6>>{} + IfDouble<PeeledOf<32, 10, 4, 7>>{} +
+      UnlessHalfs<PeeledOfEight<32>>{});
   using Online = ShapeList<Peeled<32, 8, 16>, Scalar<32, 8, 16>>;
   /// The loop leaves so little to do per tile that small teams with large tiles are the fastest. A
   /// lane has 96 registers, or 128 for doubles. (With the 80 registers of teams_of(), half types
