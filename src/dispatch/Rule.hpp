@@ -120,8 +120,11 @@ class Rule {
     constexpr bool has_small_teams = sizeof(X) == 2 && sizeof(typename V::Y) == 2;
     constexpr std::int64_t longest = !knows_rows<Source> ? 8192 : has_small_teams ? 0 : 4096;
     if (m_context.problem().columns > longest) return true;
-    // Instructions limit doubles with operands, so that slots without an entry cost time.
-    return knows_rows<Source> && sizeof(X) == 8 && has_fewer_slots_in_clusters();
+    // Instructions limit doubles with operands, so that slots without an entry cost time. Shorter
+    // rows have as few in a team.
+    constexpr std::int64_t longest_in_two_warps = 1024;
+    return knows_rows<Source> && sizeof(X) == 8 && m_context.x_contiguous() &&
+           m_context.problem().columns > longest_in_two_warps && has_fewer_slots_in_clusters();
   }
   bool has_fewer_slots_in_clusters() const {
     const int of_cluster = first_of(Algorithm::cluster, Regime::any_rows);
@@ -206,10 +209,11 @@ class Rule {
     return !is_host_space<Exec> && m_context.rows_are_neighbours() && fills_panels() &&
            bytes > last_cache_bytes(m_context.exec);
   }
-  /// For rows with lengths and causal limits alone. Two reads of their visible columns take less
-  /// time than one of all columns, even if all are visible (measured on an H200).
+  /// For rows with lengths and causal limits alone. Two reads of half of the columns are faster
+  /// than what holds all of them. If all columns are visible, two reads take up to 1.2 times as
+  /// long for fewer columns than these (measured on an H200).
   bool two_passes_pay_for_limits() const {
-    constexpr std::int64_t longest_in_clusters = 1024;
+    constexpr std::int64_t longest_in_clusters = is_full_precision<V> ? 2048 : 1024;
     return Op::writes_entries && has_limits_alone() &&
            m_context.problem().columns > longest_in_clusters && are_panels_in_memory();
   }
@@ -387,8 +391,9 @@ class Rule {
   }
   /// Clusters of several teams are slow if the teams are small. Half types with operands are slower
   /// in several teams than in one large team that can hold the row (except aligned rows, for which
-  /// no such team is compiled). Doubles with operands are faster in small teams if these leave
-  /// clearly fewer slots empty. Rows with limits: see fits_small_team().
+  /// no such team is compiled). Doubles with operands take small teams if these have clearly fewer
+  /// slots: that is faster with a bias or a mask per entry. Rows with limits: see
+  /// fits_small_team().
   bool has_large_teams_or_one(int variant) const {
     constexpr int fewest_lanes = 128;
     const Schedule& s = list[variant].schedule;
