@@ -449,9 +449,9 @@ TYPED_TEST(InputsOf, LengthsAtEdges) {
   }
 }
 
-// Lengths alone with y strided, in a plan, and with the numbers beside y; and in place. GPUs with
-// clusters compute wide rows in these.
-TYPED_TEST(InputsOf, LengthsAloneInEveryCall) {
+// Lengths and a causal limit alone with y strided, in a plan, and with the numbers beside y; and in
+// place. GPUs with clusters compute wide rows in these.
+TYPED_TEST(InputsOf, LimitsAloneInEveryCall) {
   using T = typename TypeParam::value;
   using X = typename TypeParam::x_value;
   using Y = typename TypeParam::y_value;
@@ -459,11 +459,13 @@ TYPED_TEST(InputsOf, LengthsAloneInEveryCall) {
   constexpr std::size_t count = 9;
   const Exec exec;
   for (const std::size_t columns : {300, 1501, 5001}) {
-    const auto inputs = random_inputs<X>({.lengths = true}, Broadcast::full, count, columns);
+    const auto inputs =
+        random_inputs<X>({.lengths = true, .causal = true}, Broadcast::full, count, columns);
     const Rows<T> x = with_hidden_values(normal_rows<X>(count, columns), inputs);
     const Rows<T> v = values_of(x, inputs, 1);
     const Expected expected = expected_of(v, inputs, EmptyRows::nan);
     const Case c{.extents = {count, columns}};
+    const Causal causal{.offset = inputs.offset.value_or(0)};
     Field<X, Exec> x_field(place<Right>(c.extents, 1));
     Field<Y, Exec> y_field(place<Strided>(c.extents, 1));
     Field<T, Exec> lse(place<Right>(Extents{count}, 0)), max(place<Right>(Extents{count}, 0));
@@ -473,7 +475,8 @@ TYPED_TEST(InputsOf, LengthsAloneInEveryCall) {
     const auto lengths = on_device<Exec>(inputs.lengths);
     const Operands operands{.lse = lse.template view<Right, 1>(),
                             .max = max.template view<Right, 1>(),
-                            .lengths = lengths};
+                            .lengths = lengths,
+                            .causal = causal};
     const auto plan = plan_softmax(exec, x_view, y_view, c.options, operands);
     if (has_clusters(exec) && columns > 1024) {
       EXPECT_NE(plan.describe().find("cluster"), std::string::npos) << plan.describe();
@@ -485,7 +488,7 @@ TYPED_TEST(InputsOf, LengthsAloneInEveryCall) {
     EXPECT_TRUE(is_max_beside(v, 1, max));
     if constexpr (std::is_same_v<X, Y>) {
       softmax(exec, x_field.template view<Right, 2>(), x_field.template view<Right, 2>(), c.options,
-              Operands{.lengths = lengths});
+              Operands{.lengths = lengths, .causal = causal});
       exec.fence();
       EXPECT_TRUE(check_output(c, v, expected, x_field));
     }

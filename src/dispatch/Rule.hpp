@@ -137,7 +137,7 @@ class Rule {
   /// columns. The factor was found on an H200, for doubles.
   bool has_clearly_fewer_slots(std::int64_t capacity, std::int64_t other) const {
     const std::int64_t columns = m_context.problem().columns;
-    return 100 * divide_up(columns, capacity) * capacity <= 85 * divide_up(columns, other) * other;
+    return 100 * divide_up(columns, capacity) * capacity <= 75 * divide_up(columns, other) * other;
   }
 
   /// Whether there are so few rows that all teams are resident at one time, however many lanes they
