@@ -11,6 +11,7 @@
 #include <dispatch/Shapes_Columns.hpp>
 #include <dispatch/Shapes_General.hpp>
 #include <dispatch/Shapes_Host.hpp>
+#include <dispatch/Shapes_Limited.hpp>
 #include <dispatch/Shapes_LongRows.hpp>
 #include <dispatch/Shapes_Loss.hpp>
 #include <dispatch/Shapes_Registers.hpp>
