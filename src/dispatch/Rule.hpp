@@ -209,9 +209,9 @@ class Rule {
     return !is_host_space<Exec> && m_context.rows_are_neighbours() && fills_panels() &&
            bytes > last_cache_bytes(m_context.exec);
   }
-  /// For rows with lengths and causal limits alone. Two reads of half of the columns are faster
-  /// than what holds all of them. If all columns are visible, two reads take up to 1.2 times as
-  /// long for fewer columns than these (measured on an H200).
+  /// For rows with lengths and causal limits alone. If half of the columns are visible, two reads
+  /// of these are faster than one read of all columns. If all are visible, two reads take up to 1.2
+  /// times as long for rows of up to `longest_in_clusters` columns (measured on an H200).
   bool two_passes_pay_for_limits() const {
     constexpr std::int64_t longest_in_clusters = is_full_precision<V> ? 2048 : 1024;
     return Op::writes_entries && has_limits_alone() &&
