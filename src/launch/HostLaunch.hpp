@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_LAUNCH_HOSTLAUNCH_HPP
 #define KOKKOSSOFTMAX_SRC_LAUNCH_HOSTLAUNCH_HPP
 
+#include <host/Isa.hpp>
 #include <launch/Labels.hpp>
 #include <launch/LaunchContext.hpp>
 #include <schedules/HostBackward.hpp>
@@ -26,6 +27,7 @@ struct HostLaunch {
   static void prepare(const Context&) {}
 
   static void launch(const Context& context) {
+    check_host_isa();
     const std::string& label = kernel_label<Op>(Algorithm::host, context.problem().function);
     if constexpr (is_loss<Op>)
       host_loss<Exec, V>(context.exec, label, context.arguments);

@@ -7,6 +7,7 @@
 /// Long rows are reduced in parts, one per window. The windows don't depend on the number of
 /// threads, so the results don't either.
 
+#include <host/Isa.hpp>
 #include <launch/QueueMemory.hpp>
 #include <launch/RaggedLabels.hpp>
 #include <row/RaggedWindow.hpp>
@@ -150,6 +151,7 @@ struct HostRaggedOf<RaggedGradient<V>> {
 template <class Op, class Exec>
 void launch_ragged_on_host(const Exec& exec, RaggedOperation operation,
                            const typename Op::Arguments& arguments) {
+  check_host_isa();
   RaggedHostLaunch<Exec, Op, typename HostRaggedOf<Op>::type>(exec, operation, arguments).launch();
 }
 

@@ -226,6 +226,7 @@ struct HostGradient {
 template <class Source, class Exec>
 void host_gradient(const Exec& exec, const std::string& label,
                    const GradientArgs<ArgumentsOf<Source>>& arguments) {
+  check_host_isa();
   const auto& problem = arguments.problem;
   const std::int64_t threads = exec.concurrency();
   const bool has_rows = knows_rows<Source> || problem.columns == 1 ||

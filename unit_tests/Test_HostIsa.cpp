@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// Tests calls on a host if KOKKOSSOFTMAX_ISA has a wrong value. It is read once per process, so
+// CTest sets the variable for these tests.
+
+#include <KokkosSoftmax.hpp>
+#include <Kokkos_Core.hpp>
+#include <cstdlib>
+#include <string>
+#include <support/Throws.hpp>
+
+namespace KokkosSoftmax::Test {
+namespace {
+
+class HostIsaUnknown : public ::testing::Test {
+ protected:
+  using Exec = Kokkos::DefaultHostExecutionSpace;
+  template <class T>
+  using Matrix = Kokkos::View<T**, Kokkos::LayoutRight, Exec>;
+  template <class T>
+  using Vector = Kokkos::View<T*, Exec>;
+  static constexpr int rows = 4;
+  static constexpr int columns = 6;
+
+  void SetUp() override {
+    const char* const value = std::getenv("KOKKOSSOFTMAX_ISA");
+    if (value == nullptr || std::string(value) != "mmx")
+      GTEST_SKIP() << "KOKKOSSOFTMAX_ISA isn't mmx";
+  }
+
+  template <class Call>
+  static ::testing::AssertionResult throws(const Call& call) {
+    return throws_with({"KOKKOSSOFTMAX_ISA=mmx is unknown", "this library is compiled for "}, call);
+  }
+
+  const Matrix<float> x{"x", rows, columns};
+  const Matrix<float> y{"y", rows, columns};
+  const Matrix<float> dx{"dx", rows, columns};
+  const Vector<float> lse{"lse", rows};
+  const Vector<float> dlse{"dlse", rows};
+  const Vector<int> numbers{"numbers", rows};
+};
+
+TEST_F(HostIsaUnknown, FunctionsThrow) {
+  for (const int axis : {0, 1}) {
+    EXPECT_TRUE(throws([&] { softmax(Exec{}, x, y, {.axis = axis}); }));
+    EXPECT_TRUE(throws([&] { log_softmax(Exec{}, x, y, {.axis = axis}); }));
+  }
+  EXPECT_TRUE(throws([&] { logsumexp(Exec{}, x, lse); }));
+  EXPECT_TRUE(throws([&] { plan_softmax(Exec{}, x, y).execute(x, y); }));
+}
+
+TEST_F(HostIsaUnknown, FunctionsWithOperandsThrow) {
+  EXPECT_TRUE(throws([&] { softmax(Exec{}, x, y, {}, Operands{.bias = x}); }));
+  EXPECT_TRUE(throws([&] { softmax(Exec{}, x, y, {}, Operands{.lengths = numbers}); }));
+  EXPECT_TRUE(throws([&] { logsumexp(Exec{}, x, lse, {}, Operands{.weights = x}); }));
+}
+
+TEST_F(HostIsaUnknown, GradientsThrow) {
+  EXPECT_TRUE(throws([&] { softmax_backward(Exec{}, x, y, dx); }));
+  EXPECT_TRUE(throws([&] { logsumexp_backward(Exec{}, x, lse, dlse, dx); }));
+  EXPECT_TRUE(throws([&] { cross_entropy(Exec{}, x, numbers, lse); }));
+  EXPECT_TRUE(throws([&] { cross_entropy_backward(Exec{}, x, numbers, lse, dlse, dx); }));
+}
+
+TEST_F(HostIsaUnknown, FunctionsOfSegmentsThrow) {
+  const Vector<float> values("values", rows), dy("dy", rows), result("result", rows);
+  const Vector<int> offsets("offsets", 2);
+  offsets(1) = rows;
+  EXPECT_TRUE(throws([&] { segment_softmax(Exec{}, values, offsets, result); }));
+  EXPECT_TRUE(throws([&] { segment_softmax_backward(Exec{}, values, dy, offsets, result); }));
+}
+
+TEST_F(HostIsaUnknown, BothAxesThrow) {
+  const Vector<float> of_columns("of_columns", columns);
+  EXPECT_TRUE(throws([&] { logsumexp_both_axes(Exec{}, x, lse, of_columns); }));
+}
+
+}  // namespace
+}  // namespace KokkosSoftmax::Test
