@@ -6,7 +6,8 @@
 
 import operations
 
-KINDS = ("bias", "bias_per_column", "mask", "mask_per_column", "lengths", "causal", "weights", "weights_per_column")
+LIMITS = ("lengths", "mixed_lengths", "causal")  # rows end early: all at the same column, each anywhere, or at a diagonal
+KINDS = ("bias", "bias_per_column", "mask", "mask_per_column", *LIMITS, "weights", "weights_per_column")
 OF_LOGSUMEXP = ("weights", "weights_per_column")
 MEAN_OF_DY = 1.0  # with 0, the sum in the gradient of a long row would be too small to check
 
@@ -25,7 +26,7 @@ def bytes_of_group(case, bytes_per_entry):
 
 def visible_fraction(case):
     """The part of x that must be read: half of it with lengths and causal limits as in make()."""
-    return 0.5 if kind_of(case.group) in ("lengths", "causal") else 1.0
+    return 0.5 if kind_of(case.group) in LIMITS else 1.0
 
 
 def make(torch, case, x, generator):
@@ -50,6 +51,9 @@ def make(torch, case, x, generator):
         return {"mask": torch.rand(extents, device=x.device, generator=generator) < 0.7}
     if kind == "lengths":
         return {"lengths": torch.full((case.rows,), case.columns // 2, dtype=torch.int32, device=x.device)}
+    if kind == "mixed_lengths":
+        return {"lengths": torch.randint(0, case.columns + 1, (case.rows,), dtype=torch.int32, device=x.device,
+                                         generator=generator)}
     if kind == "causal":
         return {"causal": case.columns // 2 - case.rows // 2}
     return {}

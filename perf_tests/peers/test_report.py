@@ -158,6 +158,7 @@ class Cases(unittest.TestCase):
         self.assertEqual(bytes_of("mask"), 2 * 128 + 32)
         self.assertEqual(bytes_of("mask_per_column"), 2 * 128)
         self.assertEqual(bytes_of("lengths"), 64 + 128)
+        self.assertEqual(bytes_of("mixed_lengths_axis0"), 64 + 128)
 
     def test_backward_passes_read_two_arrays(self):
         case = cases.Case("log_softmax_backward", "float32", "large", 1, (4, 8))
