@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tests calls on a host if KOKKOSSOFTMAX_ISA has a wrong value. It is read once per process, so
-// CTest sets the variable for these tests.
+// Tests calls on a host if KOKKOSSOFTMAX_ISA has a wrong value. After a call with a right value, it
+// isn't read again. So CTest sets the variable for these tests.
 
 #include <KokkosSoftmax.hpp>
 #include <Kokkos_Core.hpp>

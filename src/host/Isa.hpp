@@ -41,8 +41,8 @@ std::span<const HostIsa> compiled_isas();
 /// \throws std::invalid_argument  if that one isn't compiled or doesn't run here
 const HostIsa& host_isa();
 
-/// Throws what host_isa() throws. Launches call it before a kernel does, in which an exception
-/// would end the process.
+/// Throws what host_isa() throws. An exception in a kernel can end the process. So launches call
+/// this first.
 inline void check_host_isa() { host_isa(); }
 
 /// The bytes of the last-level caches that so many threads have, one per core. A processor can have
