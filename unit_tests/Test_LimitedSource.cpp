@@ -8,10 +8,12 @@
 #include <algorithm>
 #include <backend/Schedule.hpp>
 #include <dispatch/OpOf.hpp>
+#include <launch/TeamLaunch.hpp>
 #include <launch/TwoPassLaunch.hpp>
 #include <limits>
 #include <op/FillMasked.hpp>
 #include <row/LimitedSource.hpp>
+#include <schedules/Column.hpp>
 #include <schedules/Online.hpp>
 #include <schedules/Subgroup.hpp>
 #include <schedules/cluster/AsyncSegment.hpp>
@@ -106,6 +108,18 @@ class LimitedSource : public ::testing::Test {
     });
   }
 
+  /// The same for the launch of strided rows.
+  template <class Launch>
+  static void expect_right_columns(Function function) {
+    expect_right(function, 0, [](const auto& problem, const Options& options) {
+      const Exec exec;
+      const KokkosSoftmax::Impl::LaunchContext<Exec, V, KokkosSoftmax::Impl::GeneralArgs<V>>
+          context(exec, problem, options);
+      ASSERT_TRUE(Launch::fits_device(context));
+      Launch::launch(context);
+    });
+  }
+
  private:
   template <class Launch>
   static void expect_right(const Case& c, bool is_causal, const Launch& launch) {
@@ -174,15 +188,27 @@ TYPED_TEST(LimitedSource, TwoPassColumn) {
   using Shape = OneLane<AccessMode::scalar, 4>;
   using Kernels =
       KokkosSoftmax::Impl::TwoPassColumnKernels<Exec, Op, typename TestFixture::Source, Shape>;
-  using Launch = KokkosSoftmax::Impl::TwoPassLaunch<KokkosSoftmax::Algorithm::two_pass_column, Exec,
-                                                    Shape, Kernels, Op, V>;
-  TestFixture::expect_right(Function::softmax, 0, [](const auto& problem, const Options& options) {
-    const Exec exec;
-    const KokkosSoftmax::Impl::LaunchContext<Exec, V, KokkosSoftmax::Impl::GeneralArgs<V>> context(
-        exec, problem, options);
-    ASSERT_TRUE(Launch::fits_device(context));
-    Launch::launch(context);
-  });
+  TestFixture::template expect_right_columns<
+      KokkosSoftmax::Impl::TwoPassLaunch<Algorithm::two_pass_column, Exec, Shape, Kernels, Op, V>>(
+      Function::softmax);
+}
+
+TYPED_TEST(LimitedSource, Column) {
+  using KokkosSoftmax::Impl::OneOutput;
+  using Exec = typename TestFixture::Exec;
+  using V = typename TestFixture::V;
+  using Source = typename TestFixture::Source;
+  using Op = KokkosSoftmax::Impl::OpOf<Operation::softmax, V>;
+  using Held = OneLane<AccessMode::scalar, 100>;
+  using Loop = OneLane<AccessMode::scalar, 8>;
+  TestFixture::template expect_right_columns<KokkosSoftmax::Impl::TeamLaunch<
+      Algorithm::column, Exec, Held,
+      KokkosSoftmax::Impl::ColumnHeldKernel<Exec, OneOutput<Op, 0>, Source, Held>, Op, V>>(
+      Function::softmax);
+  TestFixture::template expect_right_columns<KokkosSoftmax::Impl::TeamLaunch<
+      Algorithm::column, Exec, Loop,
+      KokkosSoftmax::Impl::ColumnKernel<Exec, OneOutput<Op, 1>, Source, Loop>, Op, V>>(
+      Function::log_softmax);
 }
 
 }  // namespace

@@ -222,9 +222,11 @@ inline constexpr const auto& variants_for =
                     function_number<operation, KernelV>, SourceOf<KernelV>>;
 
 /// A schedule as text, with the reason for the choice.
-inline std::string description(const Schedule& schedule, const Choice& choice) {
+template <class Variant>
+std::string description(const Variant& variant, const Choice& choice) {
   std::ostringstream text;
-  text << schedule;
+  text << variant.schedule;
+  if (variant.is_limited) text << " for rows that end early";
   if (const TuningLine* line = choice.line)
     text << " (" << line->table << ":" << line->number << ": columns " << line->columns << ", rows "
          << line->rows << ")";
@@ -236,7 +238,7 @@ inline std::string description(const Schedule& schedule, const Choice& choice) {
 template <Operation operation, class Exec, class V>
 std::string describe(const Choice& choice, SourceKind source) {
   const auto text = [&](const auto& variants) {
-    return description(variants[choice.variant].schedule, choice);
+    return description(variants[choice.variant], choice);
   };
   if constexpr (one_value_per_row(operation))
     if (source == SourceKind::weighted)
@@ -246,8 +248,7 @@ std::string describe(const Choice& choice, SourceKind source) {
 }
 template <BackwardOperation operation, class Exec, class V>
 std::string describe(const Choice& choice) {
-  return description(variants_for<operation, Exec, V, BackwardSource>[choice.variant].schedule,
-                     choice);
+  return description(variants_for<operation, Exec, V, BackwardSource>[choice.variant], choice);
 }
 
 template <Operation operation, class Exec, class V>

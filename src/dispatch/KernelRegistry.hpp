@@ -215,6 +215,14 @@ class KernelRegistry {
   template <Algorithm algorithm, class E, class Shape, class Kernel, class O, class Types>
   using LimitedClusterLaunch =
       LimitedLaunch<ClusterLaunch<algorithm, E, Shape, Kernel, O, Types>, Types>;
+  template <Algorithm algorithm, class E, class Shape, class Kernel, class O, class Types>
+  using LimitedClusterColumnLaunch =
+      LimitedColumnsLaunch<ClusterLaunch<algorithm, E, Shape, Kernel, O, Types>, Types,
+                           Shape::access>;
+  /// GeneralSource has kernels for shorter columns, which have fewer slots without an entry.
+  template <Algorithm algorithm, class E, class Shape, class Kernel, class O, class Types>
+  using LimitedColumnLaunch = LimitedLaunch<TeamLaunch<algorithm, E, Shape, Kernel, O, Types>,
+                                            Types, std::max(32, Kernel::Tiles::chunks / 2)>;
   template <Algorithm algorithm, class E, class Shape, class Kernels, class O, class Types>
   using LimitedTwoPassLaunch =
       LimitedLaunch<TwoPassLaunch<algorithm, E, Shape, Kernels, O, Types>, Types>;
@@ -224,6 +232,12 @@ class KernelRegistry {
   using LimitedOnlineKernel = OnlineKernel<E, O, LimitedSource<V>, Shape>;
   template <class E, class O, class, class Shape>
   using LimitedClusterKernel = ClusterKernel<E, O, LimitedSource<V>, Shape>;
+  template <class E, class O, class, class Shape>
+  using LimitedColumnHeldKernel = ColumnHeldKernel<E, O, LimitedSource<V>, Shape>;
+  template <class E, class O, class, class Shape>
+  using LimitedColumnKernel = ColumnKernel<E, O, LimitedSource<V>, Shape>;
+  template <class E, class O, class, class Shape>
+  using LimitedClusterColumnKernel = ClusterColumnKernel<E, O, LimitedSource<V>, Shape>;
   template <class E, class O, class, class Shape>
   using LimitedTwoPassKernels = TwoPassColumnKernels<E, O, LimitedSource<V>, Shape>;
 
@@ -239,15 +253,22 @@ class KernelRegistry {
               typename S::ReducedSubgroup{}),
           compiled<online, LimitedTeamLaunch, LimitedOnlineKernel>(typename S::ReducedOnline{})));
     } else {
-      constexpr auto in_two_passes =
+      constexpr auto columns = joined(
+          compiled<column, LimitedColumnLaunch, LimitedColumnHeldKernel>(typename S::ColumnHeld{}),
+          compiled<column, LimitedColumnLaunch, LimitedColumnKernel>(typename S::LongColumn{}),
           compiled<two_pass_column, LimitedTwoPassLaunch, LimitedTwoPassKernels>(
-              typename S::TwoPassColumn{});
+              typename S::TwoPassColumn{}));
       if constexpr (is_cuda<Exec>)
         return limited(joined(
             compiled<cluster, LimitedClusterLaunch, LimitedClusterKernel>(typename S::Cluster{}),
-            in_two_passes));
+            with(Regime::many_rows_off_sectors,
+                 compiled<cluster_column, LimitedClusterColumnLaunch, LimitedClusterColumnKernel>(
+                     typename S::ClusterColumnOffSectors{})),
+            compiled<cluster_column, LimitedClusterColumnLaunch, LimitedClusterColumnKernel>(
+                typename S::ClusterColumn{}),
+            columns));
       else
-        return limited(in_two_passes);
+        return limited(columns);
     }
   }
   template <std::size_t size>

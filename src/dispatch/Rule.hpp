@@ -28,8 +28,8 @@ class Rule {
   int choose() const {
     const Algorithm asked = m_context.options.algorithm;
     if (asked == Algorithm::cluster_column) return in_clusters();
-    if (is_automatic() && two_passes_pay_for_limits()) {
-      const int variant = first_of(Algorithm::two_pass_column, Regime::any_rows);
+    if (is_automatic() && are_limited_columns()) {
+      const int variant = for_limited_columns();
       if (variant != none) return variant;
     }
     if (is_automatic() && clusters_pay()) {
@@ -209,14 +209,6 @@ class Rule {
     return !is_host_space<Exec> && m_context.rows_are_neighbours() && fills_panels() &&
            bytes > last_cache_bytes(m_context.exec);
   }
-  /// For rows with lengths and causal limits alone. If half of the columns are visible, two reads
-  /// of these are faster than one read of all columns. If all are visible, two reads take up to 1.2
-  /// times as long for rows of up to `longest_in_clusters` columns (measured on an H200).
-  bool two_passes_pay_for_limits() const {
-    constexpr std::int64_t longest_in_clusters = is_full_precision<V> ? 2048 : 1024;
-    return Op::writes_entries && has_limits_alone() &&
-           m_context.problem().columns > longest_in_clusters && are_panels_in_memory();
-  }
   /// Computation limits calls with operands, so that they gain only if the teams of `column` were
   /// too few or would share sectors. (Measured on an H200.)
   bool two_passes_pay_for_output() const {
@@ -336,12 +328,52 @@ class Rule {
   /// waiting for other teams takes, if `column` would have too few teams or would read most cache
   /// lines twice (measured on an H200).
   bool splitting_columns_pays() const {
-    constexpr int rows_per_team = 32;
     constexpr int short_column = 512;
-    const bool few =
-        4 * m_context.problem().rows < 3 * rows_per_team * multiprocessors(m_context.exec);
     return m_context.problem().columns > short_column &&
-           (few || (split_lanes_have_neighbours() && !m_context.columns_are_lines()));
+           (has_too_few_columns() ||
+            (split_lanes_have_neighbours() && !m_context.columns_are_lines()));
+  }
+
+  /// Whether `column` would have too few teams.
+  bool has_too_few_columns() const {
+    constexpr int rows_per_team = 32;
+    return 4 * m_context.problem().rows < 3 * rows_per_team * multiprocessors(m_context.exec);
+  }
+
+  /// Whether the only operands of a call are lengths and a causal limit, and its rows are strided.
+  bool are_limited_columns() const {
+    return Op::writes_entries && !is_host_space<Exec> && has_limits_alone() &&
+           m_context.rows_are_neighbours();
+  }
+  /// The variant of LimitedSource for strided rows, or `none`. Half types that no team holds are
+  /// read twice by `column`, and other types by two kernels if no cluster holds them. If teams
+  /// would share sectors, `column` reads the sectors of long columns too often. (Measured on an
+  /// H200, and clusters of floats on an H100.)
+  int for_limited_columns() const {
+    constexpr bool are_doubles = sizeof(X) == 8;
+    constexpr bool are_halfs = sizeof(X) == 2 && !output_is_wider<V>;
+    const bool in_small_teams =
+        are_doubles || (sizeof(X) == sizeof(float) && m_context.shares_sectors());
+    const int longest_held = in_small_teams ? 128 : 256;
+    constexpr int longest_in_cluster = are_doubles ? 2048 : 4096;
+    constexpr int longest_in_parts_of_sectors = 2560;
+    constexpr int longest_read_once = are_doubles || are_halfs ? 0 : 768;
+    const std::int64_t columns = m_context.problem().columns;
+    if (columns <= longest_held) return limited_variant(Algorithm::column);
+    if (columns <= longest_in_cluster) {
+      const int variant = in_clusters();
+      if (variant != none && list[variant].is_limited) return variant;
+    }
+    if (are_halfs && !has_too_few_columns() &&
+        (columns <= longest_in_parts_of_sectors || m_context.columns_are_sectors()))
+      return limited_variant(Algorithm::column);
+    return are_panels_in_memory() && columns > longest_read_once
+               ? limited_variant(Algorithm::two_pass_column)
+               : none;
+  }
+  int limited_variant(Algorithm algorithm) const {
+    const int variant = first_of(algorithm, Regime::any_rows);
+    return variant != none && list[variant].is_limited ? variant : none;
   }
 
   /// Whether each lane of `split_column` has several neighbouring rows, see Shapes.
@@ -385,6 +417,8 @@ class Rule {
         !Op::writes_entries && !std::is_same_v<Source, PlainSource<V>>;
     if (algorithm == Algorithm::column) return holds_column(variant);
     if (algorithm == Algorithm::cluster) return has_large_teams_or_one(variant);
+    if (algorithm == Algorithm::cluster_column && list[variant].is_limited)
+      return fits_small_cluster(list[variant].schedule);
     if (!loops_in_small_teams || algorithm != Algorithm::online) return true;
     if (m_context.options.reproducible) return loops_a_few_times(variant);
     return fills_device(variant) && !have_weights_of_their_own();
@@ -407,6 +441,12 @@ class Rule {
       return register_capacity(s) == most_columns_in_one_team() ||
              has_clearly_fewer_slots(register_capacity(s), most_columns_in_one_team());
     return s.team_size * s.vector_length >= fewest_lanes;
+  }
+  /// Strided doubles that end early take large teams in place of large clusters (measured on H100
+  /// and H200).
+  bool fits_small_cluster(const Schedule& schedule) const {
+    constexpr int most_teams = 8;
+    return m_context.problem().columns <= most_teams * register_capacity(schedule);
   }
   /// What the largest team of `cluster` holds in its registers.
   static constexpr std::int64_t most_columns_in_one_team() {

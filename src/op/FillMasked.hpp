@@ -66,6 +66,31 @@ KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const RowArgs<typename Op::Types>& 
     fill_strided(to, row.y_stride, count, value, thread, threads);
 }
 
+/// Writes the places of a tile of a strided row, all of which are masked.
+template <RowOp Op, class Tile, RowState State>
+KOKKOS_FORCEINLINE_FUNCTION void fill_tile(const RowArgs<typename Op::Types>& arguments,
+                                           const typename Tile::Row& row, std::int64_t first,
+                                           int thread, const State& state) {
+  const std::int64_t left = row.end - first;
+  fill_strided(row.y + first * row.y_stride, row.y_stride,
+               left < Tile::chunks ? left : Tile::chunks,
+               masked_result_of_row<Op>(arguments, state), thread, Tile::threads);
+}
+
+/// As finish_masked(), for a tile of a strided row whose source limits rows. The masked places have
+/// been written as if they had entries that are -inf.
+template <RowOp Op, class Tile, RowState State>
+KOKKOS_FORCEINLINE_FUNCTION void finish_masked_end(const RowArgs<typename Op::Types>& arguments,
+                                                   const typename Tile::Row& row,
+                                                   std::int64_t first, int thread,
+                                                   const State& state) {
+  if (!has_nan_results(state)) return;
+  const auto value = masked_result<Op>(arguments.function);
+  const std::int64_t last = row.end - first < Tile::chunks ? row.end : first + Tile::chunks;
+  for (std::int64_t c = first + thread; c < last; c += Tile::threads)
+    if (c >= row.columns) row.y[c * row.y_stride] = value;
+}
+
 }  // namespace KokkosSoftmax::Impl
 
 #endif

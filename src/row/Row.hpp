@@ -120,12 +120,21 @@ struct ChunkedRow {
     return left > 0 ? (left + numbers.step - 1) / numbers.step : 0;
   }
 
+  /// Makes the columns up to number `last` chunks of a row that ends early, so that they are
+  /// written. Those after the row's end aren't read.
+  KOKKOS_FORCEINLINE_FUNCTION void cover(std::int64_t last) requires is_limited {
+    static_assert(access == AccessMode::scalar, "other rows have a tail after the chunks");
+    chunks = end = last;
+  }
+
   /// One past the last chunk of which entries are read; at most `end`.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t read_end([[maybe_unused]] const Source& source) const {
     if constexpr (knows_rows<Source>) {
       const std::int64_t visible = entries_below(source.visible_columns(source_row)) - head;
       const std::int64_t last = visible > 0 ? (visible + width - 1) / width : 0;
       return last < end ? last : end;
+    } else if constexpr (is_limited && access == AccessMode::scalar) {
+      return columns < end ? columns : end;
     } else {
       return end;
     }

@@ -24,6 +24,7 @@ class SectorTiles {
   using Panel = SectorPanel<typename V::Y>;
   static constexpr int chunks = RowTile::chunks;  // columns in the team's tile
   static_assert(Shape::width == 1);
+  static_assert(!Row::is_limited || rows == 1, "each row ends elsewhere");
 
   /// `index` is the number of the lane's first row, `row`, in the panel.
   KOKKOS_FORCEINLINE_FUNCTION SectorTiles(const Panel& panel, int index)
@@ -37,7 +38,7 @@ class SectorTiles {
     const Source source(arguments);
     int left[rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < rows; ++k) left[k] = left_of(row, first, thread, k);
+    for (int k = 0; k < rows; ++k) left[k] = left_of(row.read_end(source), first, thread, k);
     X entry[rows][items];
     const X* p = row.x_chunk(first + thread);
     KOKKOSSOFTMAX_IMPL_UNROLL
@@ -73,9 +74,9 @@ class SectorTiles {
   };
 
   /// See TileSlots::chunks_left(); for row k of the lane, 0 if it doesn't exist.
-  KOKKOS_FORCEINLINE_FUNCTION int left_of(const Row& row, std::int64_t first, int thread,
+  KOKKOS_FORCEINLINE_FUNCTION int left_of(std::int64_t end, std::int64_t first, int thread,
                                           int k) const {
-    return m_index + k * Shape::lanes < m_panel.rows() ? Slots::chunks_left(row, first, thread) : 0;
+    return m_index + k * Shape::lanes < m_panel.rows() ? Slots::chunks_left(end, first, thread) : 0;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION static void take(const Source& source, const Row& row,
@@ -92,7 +93,7 @@ class SectorTiles {
                                          const MapOf& map_of,
                                          std::integer_sequence<int, k...>) const {
     const decltype(map_of(0)) map[] = {map_of(k)...};
-    const int left[] = {left_of(row, first, thread, k)...};
+    const int left[] = {left_of(row.end, first, thread, k)...};
     Y* p = row.y_chunk(first + thread);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i, p += Shape::threads * row.y_stride) {

@@ -86,7 +86,7 @@ inline constexpr bool stages_biases = requires {
 };
 
 /// Whether rows of a source have arguments.visible_columns(r) columns, see LimitedSource. A kernel
-/// that writes entries fills the others, see fill_masked().
+/// that writes entries also writes the others, see FillMasked.hpp.
 template <class S>
 inline constexpr bool limits_rows = requires {
   requires S::limits_rows;

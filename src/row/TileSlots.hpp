@@ -81,7 +81,9 @@ class TileSlots {
   }
   KOKKOS_FORCEINLINE_FUNCTION static int chunks_left(std::int64_t end, std::int64_t first,
                                                      int thread_id) {
-    const std::int64_t left = end - first;
+    std::int64_t left = end - first;
+    if constexpr (Row::is_limited)  // the row can have ended billions of columns before
+      if (left < 0) left = 0;
     return static_cast<int>(left < chunks ? left : chunks) - thread_id;
   }
   KOKKOS_FORCEINLINE_FUNCTION static constexpr bool holds(int i, int left) {

@@ -7,6 +7,7 @@
 /// the lanes of one team.
 
 #include <op/CrossEntropy.hpp>
+#include <op/FillMasked.hpp>
 #include <op/FinishRow.hpp>
 #include <op/ReduceTile.hpp>
 #include <op/SecondRead.hpp>
@@ -47,6 +48,8 @@ class ColumnTeam {
   static constexpr bool in_sectors = Shape::access == AccessMode::whole_sectors;
   static constexpr bool has_panel = !std::is_same_v<Panel, RowsInOrder>;
   static constexpr bool in_phases = Shape::access == AccessMode::phase_vectors;
+  static_assert(!limits_rows<Source> || !in_phases,
+                "a lane loads rows that end elsewhere together");
   using Tiles = typename std::conditional_t<
       in_sectors, std::type_identity<SectorTiles<Source, Shape>>,
       std::conditional_t<in_phases, std::type_identity<AlignedTiles<Source, Shape, Panel>>,
@@ -117,6 +120,20 @@ class ColumnTeam {
       return rows_from_first_that_exists();
     else
       return lane_rows(std::make_integer_sequence<int, Tiles::slots>{});
+  }
+
+  /// How many columns count in the longest of the rows of the vector's lanes. All lanes call this,
+  /// those without a row with their spare row.
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t longest_of_lanes(
+      [[maybe_unused]] const Rows& rows) const {
+    if constexpr (limits_rows<Source>) {
+      static_assert(rows_per_lane == 1, "each row ends elsewhere");
+      return combine_over_lanes<Shape::lanes, Kokkos::Max<std::int64_t>>(
+          m_member, rows.row[0].columns,
+          [](std::int64_t a, std::int64_t b) { return a < b ? b : a; });
+    } else {
+      return m_arguments.problem.columns;
+    }
   }
 
   /// The threads' states of the rows of this lane, merged.
@@ -203,13 +220,17 @@ class ColumnTeam {
   KOKKOS_FORCEINLINE_FUNCTION void finish_masked_rows(
       [[maybe_unused]] const Rows& lane_rows, [[maybe_unused]] std::int64_t first,
       [[maybe_unused]] const State (&all)[rows_per_lane]) const {
-    if constexpr (masks_entries<typename Tiles::RowTile>) {
+    using Tile = typename Tiles::RowTile;
+    if constexpr (masks_entries<Tile> || limits_rows<Source>) {
       static_assert(Tiles::slots == rows_per_lane, "each row has a Row");
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < rows_per_lane; ++k)
-        if (is_row(k))
-          finish_masked<Op, typename Tiles::RowTile>(m_arguments, lane_rows.row[k], first, thread(),
-                                                     all[k]);
+      for (int k = 0; k < rows_per_lane; ++k) {
+        if (!is_row(k)) continue;
+        if constexpr (limits_rows<Source>)
+          finish_masked_end<Op, Tile>(m_arguments, lane_rows.row[k], first, thread(), all[k]);
+        else
+          finish_masked<Op, Tile>(m_arguments, lane_rows.row[k], first, thread(), all[k]);
+      }
     }
   }
 
@@ -261,7 +282,9 @@ class ColumnTeam {
 
   template <int... k>
   KOKKOS_FORCEINLINE_FUNCTION Rows lane_rows(std::integer_sequence<int, k...>) const {
-    return {{Row(m_arguments, is_row(k) ? row_number(k) : spare_row())...}};
+    Rows rows = {{Row(m_arguments, is_row(k) ? row_number(k) : spare_row())...}};
+    if constexpr (limits_rows<Source>) (rows.row[k].cover(m_arguments.problem.columns), ...);
+    return rows;
   }
 
   /// The merged state of row k, which is near 0, given the states of the threads.

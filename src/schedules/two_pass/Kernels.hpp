@@ -8,7 +8,6 @@
 /// writes the output. Operations that write one number per row have no third kernel. No team waits
 /// for another one.
 
-#include <op/FillMasked.hpp>
 #include <op/FinishRow.hpp>
 #include <op/SecondRead.hpp>
 #include <schedules/Column.hpp>
@@ -148,20 +147,9 @@ struct TwoPassWriteKernel {
     with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
       write_columns<Op, EntryOutput<Op, Output>>(arguments, team, rows, rows.row[0].end, all);
     });
-    if constexpr (limits_rows<Source>) fill(team, part, rows.row[0], all[0]);
   }
 
   static std::size_t scratch_bytes() { return 0; }
-
- private:
-  /// Writes the part's columns after those of a row that ends early.
-  KOKKOS_FORCEINLINE_FUNCTION void fill(const Team& team, const PassPart& part,
-                                        const typename Tiles::Row& row, const State& all) const {
-    static_assert(Tiles::rows == 1, "each row ends elsewhere");
-    if (!team.is_row(0) || row.columns >= part.columns) return;
-    fill_strided(row.y + row.columns * row.y_stride, row.y_stride, part.columns - row.columns,
-                 masked_result_of_row<Op>(arguments, all), team.thread(), Shape::threads);
-  }
 };
 
 /// The kernels of the schedule. The second pass has fewer entries in flight per lane, because it

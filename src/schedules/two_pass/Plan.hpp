@@ -61,7 +61,8 @@ class PassPart {
   /// Cuts a row to the part: its entries are those of the row in the part's columns.
   template <class Row>
   KOKKOS_FORCEINLINE_FUNCTION void cut(Row& row, bool exists) const {
-    row.columns = row.chunks = row.end = exists ? visible(row) : 0;
+    row.chunks = row.end = exists ? columns : 0;
+    row.columns = exists ? visible(row) : 0;
     row.x += first_column * row.x_stride;
     row.y += first_column * row.y_stride;
     row.numbers.set(first_column, step);
