@@ -217,8 +217,8 @@ class KernelRegistry {
       LimitedLaunch<ClusterLaunch<algorithm, E, Shape, Kernel, O, Types>, Types>;
   template <Algorithm algorithm, class E, class Shape, class Kernel, class O, class Types>
   using LimitedClusterColumnLaunch =
-      LimitedColumnsLaunch<ClusterLaunch<algorithm, E, Shape, Kernel, O, Types>, Types,
-                           Shape::access>;
+      LimitedLaunchInSectors<ClusterLaunch<algorithm, E, Shape, Kernel, O, Types>, Types,
+                             Shape::access>;
   /// GeneralSource has kernels for shorter columns, which have fewer slots without an entry.
   template <Algorithm algorithm, class E, class Shape, class Kernel, class O, class Types>
   using LimitedColumnLaunch = LimitedLaunch<TeamLaunch<algorithm, E, Shape, Kernel, O, Types>,

@@ -23,7 +23,7 @@ struct LimitedLaunch : Launch {
 /// The same for strided rows in clusters. If teams would share sectors, rows of at most four bytes
 /// per entry are faster in the kernels of GeneralSource (measured on an H100).
 template <class Launch, class V, AccessMode access>
-struct LimitedColumnsLaunch : LimitedLaunch<Launch, V> {
+struct LimitedLaunchInSectors : LimitedLaunch<Launch, V> {
   template <class Context>
   static bool fits_device(const Context& context) {
     return (sizeof(typename V::X) == 8 || access == AccessMode::whole_sectors ||
