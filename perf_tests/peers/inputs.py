@@ -6,7 +6,7 @@
 
 import operations
 
-LIMITS = ("lengths", "mixed_lengths", "causal")  # rows end early: all at the same column, each anywhere, or at a diagonal
+LIMITS = ("lengths", "mixed_lengths", "causal")  # rows end at one column, at random ones, or at a diagonal
 KINDS = ("bias", "bias_per_column", "mask", "mask_per_column", *LIMITS, "weights", "weights_per_column")
 OF_LOGSUMEXP = ("weights", "weights_per_column")
 MEAN_OF_DY = 1.0  # with 0, the sum in the gradient of a long row would be too small to check
