@@ -66,15 +66,16 @@ KOKKOS_FORCEINLINE_FUNCTION void fill_masked(const RowArgs<typename Op::Types>& 
     fill_strided(to, row.y_stride, count, value, thread, threads);
 }
 
-/// Writes the places of a tile of a strided row, all of which are masked.
-template <RowOp Op, class Tile, RowState State>
-KOKKOS_FORCEINLINE_FUNCTION void fill_tile(const RowArgs<typename Op::Types>& arguments,
-                                           const typename Tile::Row& row, std::int64_t first,
-                                           int thread, const State& state) {
-  const std::int64_t left = row.end - first;
-  fill_strided(row.y + first * row.y_stride, row.y_stride,
-               left < Tile::chunks ? left : Tile::chunks,
-               masked_result_of_row<Op>(arguments, state), thread, Tile::threads);
+/// Writes the places of a strided row from number `first` to the end of the part that is worked on.
+/// All of them are masked.
+template <RowOp Op, class Row, RowState State>
+KOKKOS_FORCEINLINE_FUNCTION void fill_after_tiles(const RowArgs<typename Op::Types>& arguments,
+                                                  const Row& row, std::int64_t first,
+                                                  const State& state, int thread, int threads) {
+  const std::int64_t count = row.end - first;
+  if (count <= 0) return;
+  fill_strided(row.y + first * row.y_stride, row.y_stride, count,
+               masked_result_of_row<Op>(arguments, state), thread, threads);
 }
 
 /// As finish_masked(), for a tile of a strided row whose source limits rows. The masked places have

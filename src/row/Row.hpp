@@ -159,6 +159,24 @@ struct ChunkedRow {
   }
 };
 
+/// One past the last of the first `columns` entries that are read in one of the rows.
+template <class Source, class Row, int size>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t longest_read(
+    [[maybe_unused]] const ArgumentsOf<Source>& arguments, [[maybe_unused]] const Row (&row)[size],
+    std::int64_t columns) {
+  if constexpr (knows_rows<Source> || limits_rows<Source>) {
+    const Source source(arguments);
+    std::int64_t longest = 0;
+    for (int k = 0; k < size; ++k) {
+      const std::int64_t end = row[k].read_end(source);
+      if (end > longest) longest = end;
+    }
+    return longest < columns ? longest : columns;
+  } else {
+    return columns;
+  }
+}
+
 /// The columns of a thread's entries in a tile, for sources that ask for them. The thread's first
 /// chunk is number `chunk`.
 template <class Row, int width_, int threads>

@@ -124,16 +124,12 @@ class ColumnTeam {
 
   /// How many columns count in the longest of the rows of the vector's lanes. All lanes call this,
   /// those without a row with their spare row.
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t longest_of_lanes(
-      [[maybe_unused]] const Rows& rows) const {
-    if constexpr (limits_rows<Source>) {
-      static_assert(rows_per_lane == 1, "each row ends elsewhere");
-      return combine_over_lanes<Shape::lanes, Kokkos::Max<std::int64_t>>(
-          m_member, rows.row[0].columns,
-          [](std::int64_t a, std::int64_t b) { return a < b ? b : a; });
-    } else {
-      return m_arguments.problem.columns;
-    }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t longest_of_lanes(const Rows& rows) const requires
+      limits_rows<Source> {
+    static_assert(rows_per_lane == 1, "each row ends elsewhere");
+    return combine_over_lanes<Shape::lanes, Kokkos::Max<std::int64_t>>(
+        m_member, rows.row[0].columns,
+        [](std::int64_t a, std::int64_t b) { return a < b ? b : a; });
   }
 
   /// The threads' states of the rows of this lane, merged.

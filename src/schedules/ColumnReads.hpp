@@ -24,10 +24,8 @@ KOKKOS_FORCEINLINE_FUNCTION void reduce_columns(const typename Team::Arguments& 
                                                 const See& see) {
   using Tiles = typename Team::Tiles;
   OnlineSum<Exp, typename Team::State> sum[Tiles::rows];
-  if constexpr (limits_rows<typename Team::Source>) {
-    if (rows.row[0].columns < columns) columns = rows.row[0].columns;
-  }
-  for (std::int64_t first = 0; first < columns; first += Tiles::chunks) {
+  const std::int64_t end = longest_read<typename Team::Source>(arguments, rows.row, columns);
+  for (std::int64_t first = 0; first < end; first += Tiles::chunks) {
     auto tiles = team.tiles();
     tiles.load(arguments, rows.row, first, team.thread());
     KOKKOSSOFTMAX_IMPL_UNROLL
@@ -42,7 +40,8 @@ KOKKOS_FORCEINLINE_FUNCTION void reduce_columns(const typename Team::Arguments& 
 
 /// Writes the output of the lane's rows in their first `columns` places, given the states of the
 /// rows. The read goes backwards, because the end of the rows is still in the cache. The lanes of a
-/// vector take the same path, wherever their rows end, so that stores are coalesced.
+/// vector write as many tiles as the longest of their rows has, so that stores are coalesced. After
+/// these, all places are masked.
 template <class Op, class Output, class Team>
 KOKKOS_FORCEINLINE_FUNCTION void write_columns(
     const typename Team::Arguments& arguments, const Team& team, const typename Team::Rows& rows,
@@ -50,23 +49,23 @@ KOKKOS_FORCEINLINE_FUNCTION void write_columns(
   using Tiles = typename Team::Tiles;
   const auto output_of =
       row_outputs<Output, Tiles::rows>([&](int k) { return Output(all[k], arguments.empty_rows); });
-  [[maybe_unused]] const std::int64_t visible = team.longest_of_lanes(rows);
+  if constexpr (limits_rows<typename Team::Source>) {
+    const std::int64_t longest = team.longest_of_lanes(rows);
+    if (longest < columns) columns = longest;
+  }
   const std::int64_t tiles_of_column = (columns + Tiles::chunks - 1) / Tiles::chunks;
   for (std::int64_t first = (tiles_of_column - 1) * Tiles::chunks; first >= 0;
        first -= Tiles::chunks) {
-    if constexpr (limits_rows<typename Team::Source>) {
-      static_assert(!Team::in_sectors, "fill_tile() fills all rows of the team");
-      if (first >= visible) {
-        if (team.is_row(0))
-          fill_tile<Op, typename Tiles::RowTile>(arguments, rows.row[0], first, team.thread(),
-                                                 all[0]);
-        continue;
-      }
-    }
     auto tiles = team.tiles();
     tiles.load(arguments, rows.row, first, team.thread());
     tiles.store(rows.row, first, team.thread(), output_of, [&](int k) { return team.is_row(k); });
     team.template finish_masked_rows<Op>(rows, first, all);
+  }
+  if constexpr (limits_rows<typename Team::Source>) {
+    static_assert(!Team::in_sectors, "fill_after_tiles() fills all rows of the team");
+    if (team.is_row(0))
+      fill_after_tiles<Op>(arguments, rows.row[0], tiles_of_column * Tiles::chunks, all[0],
+                           team.thread(), Tiles::RowTile::threads);
   }
 }
 
