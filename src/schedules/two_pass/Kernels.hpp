@@ -84,8 +84,9 @@ struct TwoPassReduceKernel {
 
 /// Merges the states of the parts of each row, and writes the number of the row, or what a call
 /// asks for beside y. Each lane has a row, and the threads of a team divide its parts. The merged
-/// states follow those of the parts in memory, for the second pass.
-template <class Exec, class Op, class Source, class Shape_>
+/// states follow those of the parts in memory, for the second pass. All sources share this kernel,
+/// because no entry is read.
+template <class Exec, class Op, class Shape_>
 struct TwoPassMergeKernel {
   using Shape = Shape_;
   using State = typename Op::State;
@@ -93,7 +94,7 @@ struct TwoPassMergeKernel {
       ThreadsOfLane<Exec, typename StateTraits<State>::Value, Shape::threads, Shape::lanes>;
   static constexpr int rows_per_team = Shape::lanes;
 
-  ArgumentsOf<Source> arguments;
+  RowArgs<typename Op::Types> arguments;
   std::int64_t parts;
   State* states;
 
@@ -166,7 +167,7 @@ struct TwoPassColumnKernels {
                                  Shape::access, Shape::min_teams>;
   using State = typename Op::State;
   using Reduce = TwoPassReduceKernel<Exec, Op, Source, Shape>;
-  using Merge = TwoPassMergeKernel<Exec, Op, Source, MergeShape>;
+  using Merge = TwoPassMergeKernel<Exec, Op, MergeShape>;
   using Write = TwoPassWriteKernel<Exec, Op, Source, WriteShape>;
 
   ArgumentsOf<Source> arguments;  // never made; for ContextOf
