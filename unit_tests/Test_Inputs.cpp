@@ -4,6 +4,7 @@
 // together, whatever the masked entries hold.
 
 #include <algorithm>
+#include <backend/Hardware.hpp>
 #include <cmath>
 #include <limits>
 #include <random>
@@ -202,9 +203,10 @@ TYPED_TEST(InputsOf, EveryAlgorithm) {
     std::size_t count, columns;
   };
   for (const auto& [count, columns] :
-       {Matrix{1, 1}, Matrix{70, 1}, Matrix{70, 7}, Matrix{70, 16}, Matrix{70, 33}, Matrix{33, 128},
-        Matrix{33, 300}, Matrix{9, 1000}, Matrix{9, 1025}, Matrix{3, 3001}, Matrix{3, 4096},
-        Matrix{1, 5001}, Matrix{5, 5001}, Matrix{2, 40003}, Matrix{64, 1500}})
+       {Matrix{1, 1}, Matrix{70, 1}, Matrix{70, 7}, Matrix{70, 16}, Matrix{70, 30}, Matrix{70, 33},
+        Matrix{70, 64}, Matrix{33, 128}, Matrix{33, 250}, Matrix{33, 300}, Matrix{9, 1000},
+        Matrix{9, 1025}, Matrix{3, 3001}, Matrix{3, 4096}, Matrix{1, 5001}, Matrix{5, 5001},
+        Matrix{2, 40003}, Matrix{64, 1500}})
     for (const Given& given : {Given{.bias = true}, Given{.mask = true}, Given{.lengths = true},
                                Given{.causal = true}, all_of_them}) {
       const auto inputs = random_inputs<X>(given, Broadcast::full, count, columns);
@@ -460,8 +462,8 @@ TYPED_TEST(InputsOf, LengthsOfNeighbours) {
     std::size_t columns;
     std::size_t count;
   };
-  for (const auto& [columns, count] : {Size{40, 64}, Size{100, 128}, Size{200, 99}, Size{300, 256},
-                                       Size{300, 1031}, Size{1501, 65}}) {
+  for (const auto& [columns, count] : {Size{12, 64}, Size{40, 64}, Size{100, 128}, Size{200, 99},
+                                       Size{300, 256}, Size{300, 1031}, Size{1501, 65}}) {
     const auto n = static_cast<std::int64_t>(columns);
     Inputs<X> inputs;
     for (std::size_t row = 0; row < count; ++row)
@@ -500,6 +502,7 @@ TYPED_TEST(InputsOf, LengthsOfNeighbours) {
 TYPED_TEST(InputsOf, ChoiceForLimitsOfNeighbours) {
   using X = typename TypeParam::x_value;
   using Y = typename TypeParam::y_value;
+  using T = typename TypeParam::value;
   using Exec = typename TypeParam::exec;
   if (KokkosSoftmax::Impl::is_host_space<Exec>) GTEST_SKIP() << "for GPUs";
   const Exec exec;
@@ -507,17 +510,60 @@ TYPED_TEST(InputsOf, ChoiceForLimitsOfNeighbours) {
     std::size_t columns;
     std::size_t count;
   };
-  for (const auto& [columns, count] : {Size{100, 5000}, Size{200, 5000}, Size{1000, 10000},
-                                       Size{1000, 10001}, Size{2000, 10000}}) {
-    if (columns > 128 && !has_clusters(exec)) continue;
+  const auto expect_limited = [](const std::string& text) {
+    EXPECT_NE(text.find(" for rows that end early"), std::string::npos) << text;
+  };
+  for (const auto& [columns, count] : {Size{12, 5000}, Size{100, 5000}, Size{200, 5000},
+                                       Size{1000, 10000}, Size{1000, 10001}, Size{2000, 10000}}) {
+    const Kokkos::View<X**, Right, Exec> x("x", columns, count);
+    const Kokkos::View<T*, Exec> lse("lse", count);
+    const Kokkos::View<int*, Exec> lengths("lengths", count);
+    const Operands operands{.lengths = lengths};
+    const auto enough_rows =
+        48 * static_cast<std::size_t>(KokkosSoftmax::Impl::multiprocessors(exec));
+    if (columns <= 512 || count >= enough_rows)  // for `column`, in place of two passes
+      expect_limited(plan_logsumexp(exec, x, lse, {.axis = 0}, operands).describe());
+    if (columns <= 64 || (columns > 128 && !has_clusters(exec))) continue;
     // Half types with results of float would take two passes, if x weren't in the cache.
     if (count % 2 == 1 && !std::is_same_v<X, Y>) continue;
-    const Kokkos::View<X**, Right, Exec> x("x", columns, count);
     const Kokkos::View<Y**, Right, Exec> y("y", columns, count);
-    const Kokkos::View<int*, Exec> lengths("lengths", count);
-    const auto text =
-        plan_softmax(exec, x, y, {.axis = 0}, Operands{.lengths = lengths}).describe();
-    EXPECT_NE(text.find(" for rows that end early"), std::string::npos) << text;
+    expect_limited(plan_softmax(exec, x, y, {.axis = 0}, operands).describe());
+  }
+}
+
+// Short rows with operands have few lanes, which share what is computed once per row.
+TYPED_TEST(InputsOf, ChoiceForShortRows) {
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  if (KokkosSoftmax::Impl::is_host_space<Exec>) GTEST_SKIP() << "for GPUs";
+  const Exec exec;
+  constexpr std::size_t count = 1000;
+  struct Choice {
+    std::size_t columns;
+    std::string of_rows, of_neighbours;
+  };
+  for (const auto& [columns, of_rows, of_neighbours] :
+       {Choice{12, "subgroup{team_size=64, vector_length=2,", "column{team_size=1,"},
+        Choice{30, "subgroup{team_size=32, vector_length=4,", "column{team_size=1,"},
+        Choice{60, "subgroup{team_size=32, vector_length=4,", "column{team_size=1,"}}) {
+    const Kokkos::View<unsigned char*, Exec> mask("mask", columns);
+    const auto expect_choice = [](const std::string& text, const std::string& choice) {
+      EXPECT_NE(text.find(choice), std::string::npos) << text;
+    };
+    const Kokkos::View<T*, Exec> lse("lse", count);
+    const Kokkos::View<X**, Right, Exec> x("x", count, columns);
+    const Kokkos::View<Y**, Right, Exec> y("y", count, columns);
+    const Operands operands{.mask = mask};
+    expect_choice(plan_softmax(exec, x, y, {}, operands).describe(), of_rows);
+    expect_choice(plan_logsumexp(exec, x, lse, {}, operands).describe(), of_rows);
+    const Kokkos::View<X**, Right, Exec> of_neighbours_x("x", columns, count);
+    const Kokkos::View<unsigned char**, Right, Exec> mask_of_neighbours("mask", columns, 1);
+    expect_choice(plan_logsumexp(exec, of_neighbours_x, lse, {.axis = 0},
+                                 Operands{.mask = mask_of_neighbours})
+                      .describe(),
+                  of_neighbours);
   }
 }
 

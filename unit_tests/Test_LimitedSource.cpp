@@ -209,6 +209,11 @@ TYPED_TEST(LimitedSource, Column) {
       Algorithm::column, Exec, Loop,
       KokkosSoftmax::Impl::ColumnKernel<Exec, OneOutput<Op, 1>, Source, Loop>, Op, V>>(
       Function::log_softmax);
+  using LogSumExp = KokkosSoftmax::Impl::OpOf<Operation::logsumexp, V>;
+  TestFixture::template expect_right_columns<KokkosSoftmax::Impl::TeamLaunch<
+      Algorithm::column, Exec, Loop,
+      KokkosSoftmax::Impl::ColumnKernel<Exec, LogSumExp, Source, Loop>, LogSumExp, V>>(
+      Function::logsumexp);
 }
 
 }  // namespace

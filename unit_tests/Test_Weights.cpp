@@ -157,8 +157,9 @@ TYPED_TEST(Weights, EveryAlgorithm) {
     std::size_t count, columns;
   };
   for (const auto& [count, columns] :
-       {Matrix{1, 1}, Matrix{70, 1}, Matrix{70, 7}, Matrix{70, 16}, Matrix{70, 33}, Matrix{33, 128},
-        Matrix{33, 300}, Matrix{9, 1025}, Matrix{1, 5001}, Matrix{5, 5001}, Matrix{2, 40003}}) {
+       {Matrix{1, 1}, Matrix{70, 1}, Matrix{70, 7}, Matrix{70, 16}, Matrix{70, 30}, Matrix{70, 33},
+        Matrix{33, 128}, Matrix{33, 300}, Matrix{9, 1025}, Matrix{1, 5001}, Matrix{5, 5001},
+        Matrix{2, 40003}}) {
     const auto x = normal_rows<X>(count, columns);
     const auto weights = random_weights<X>(count, columns);
     const auto expected = reference_weighted(values_of(x, Inputs<X>{}, 0.5), weights.values,

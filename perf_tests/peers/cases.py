@@ -29,7 +29,7 @@ SHAPES = {
 }
 
 # On GPUs, with operands that are read besides x (inputs.py).
-INPUT_COLUMNS = (128, 1000, 4096, 12671, 16384, 131072)
+INPUT_COLUMNS = (16, 48, 128, 1000, 4096, 12671, 16384, 131072)
 INPUT_ELEMENTS = 2**27
 for _kind in ("no_inputs", *inputs.KINDS):
     _shapes = [(-(-INPUT_ELEMENTS // n), n) for n in INPUT_COLUMNS]

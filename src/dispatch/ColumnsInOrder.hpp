@@ -36,8 +36,9 @@ template <Algorithm algorithm, RowOp Op, int function, class Source, class Shape
 constexpr ColumnRange columns_in_order() {
   if constexpr (is_ordered<Source> && Shape::access == AccessMode::scalar) {
     using Order = ReductionOrder<typename Op::Types, has_two_inputs<Source> ? 2 : 1>;
-    constexpr bool has_state = std::is_same_v<HeldState<KernelOp<Op, function, algorithm, Shape>>,
-                                              HeldState<OpInOrder<Op, function>>>;
+    constexpr bool has_state =
+        std::is_same_v<HeldState<KernelOp<Op, function, algorithm, Source, Shape>>,
+                       HeldState<OpInOrder<Op, function>>>;
     constexpr int warps = Shape::threads;
     if (algorithm == Algorithm::subgroup && has_state) {
       // Up to 8 entries per lane are added by halves, whatever the number of lanes is.

@@ -40,8 +40,9 @@ namespace KokkosSoftmax::Impl {
 template <class Exec, class Op, class Source>
 struct HostLaunch;
 
-/// For which calls the rule takes a variant: for any, for few rows, for many rows that lie side by
-/// side, or for many of which columns begin inside of sectors (SectorPanel). Tuning tables and
+/// For which calls the rule takes a variant: for any, for few rows, for rows that lie side by side
+/// with few threads per row (most often many rows), or for many of which columns begin inside of
+/// sectors (SectorPanel). Tuning tables and
 /// searches can take all variants.
 enum class Regime { any_rows, few_rows, many_rows, many_rows_off_sectors, none };
 
@@ -120,9 +121,9 @@ class KernelRegistry {
   static constexpr auto compiled(ShapeList<Shape...>) {
     return std::array<Entry, sizeof...(Shape)>{
         entry<Launch<algorithm, Exec, Shape,
-                     Kernel<Exec, KernelOp<Op, function, algorithm, Shape>, Source, Shape>, Op, V>>(
-            make_schedule<Shape>(algorithm),
-            columns_in_order<algorithm, Op, function, Source, Shape>())...};
+                     Kernel<Exec, KernelOp<Op, function, algorithm, Source, Shape>, Source, Shape>,
+                     Op, V>>(make_schedule<Shape>(algorithm),
+                             columns_in_order<algorithm, Op, function, Source, Shape>())...};
   }
 
   template <Algorithm algorithm,
@@ -223,6 +224,9 @@ class KernelRegistry {
   template <Algorithm algorithm, class E, class Shape, class Kernel, class O, class Types>
   using LimitedColumnLaunch = LimitedLaunch<TeamLaunch<algorithm, E, Shape, Kernel, O, Types>,
                                             Types, std::max(32, Kernel::Tiles::chunks / 2)>;
+  template <Algorithm algorithm, class E, class Shape, class Kernel, class O, class Types>
+  using LimitedReducedColumnLaunch =
+      LimitedLaunch<TeamLaunch<algorithm, E, Shape, Kernel, O, Types>, Types, 0>;
   template <Algorithm algorithm, class E, class Shape, class Kernels, class O, class Types>
   using LimitedTwoPassLaunch =
       LimitedLaunch<TwoPassLaunch<algorithm, E, Shape, Kernels, O, Types>, Types>;
@@ -251,7 +255,11 @@ class KernelRegistry {
       return limited(joined(
           compiled<subgroup, LimitedTeamLaunch, LimitedSubgroupKernel>(
               typename S::ReducedSubgroup{}),
-          compiled<online, LimitedTeamLaunch, LimitedOnlineKernel>(typename S::ReducedOnline{})));
+          compiled<online, LimitedTeamLaunch, LimitedOnlineKernel>(typename S::ReducedOnline{}),
+          with(Regime::many_rows, compiled<column, LimitedReducedColumnLaunch, LimitedColumnKernel>(
+                                      typename S::ManyReducedColumns{})),
+          compiled<column, LimitedReducedColumnLaunch, LimitedColumnKernel>(
+              typename S::ReducedColumn{})));
     } else {
       constexpr auto columns = joined(
           compiled<column, LimitedColumnLaunch, LimitedColumnHeldKernel>(typename S::ColumnHeld{}),

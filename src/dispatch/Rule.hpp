@@ -40,7 +40,7 @@ class Rule {
       const int variant = first_of(Algorithm::two_pass_column, Regime::any_rows);
       if (variant != none) return variant;
     }
-    if ((is_automatic() || asked == Algorithm::column) && are_many_columns()) {
+    if ((is_automatic() || asked == Algorithm::column) && few_threads_pay()) {
       const int variant = for_many_columns();
       if (variant != none) return variant;
     }
@@ -147,19 +147,34 @@ class Rule {
            m_context.problem().rows <= 2 * multiprocessors(m_context.exec);
   }
 
+  /// Whether strided rows are faster in the shapes of `column` that have few threads per row.
+  bool few_threads_pay() const {
+    return !is_host_space<Exec> && !m_context.options.reproducible &&
+           m_context.rows_are_neighbours() &&
+           (reduces_with_operands ? one_thread_pays() : exceed_resident_columns()) &&
+           (!lane_holds_row() || off_sectors() != none);
+  }
   /// Whether there are so many strided rows that not all teams of `column` are resident at one
   /// time.
-  bool are_many_columns() const {
+  bool exceed_resident_columns() const {
     constexpr int longest_of_few_threads = 512;
     // per multiprocessor, in teams with 4 threads per row; long columns that are written have 16
     const bool has_many_threads =
         Op::writes_entries && m_context.problem().columns > longest_of_few_threads;
     const int resident_rows = has_many_threads ? 128 : 512;
-    return !is_host_space<Exec> && !m_context.options.reproducible &&
-           m_context.rows_are_neighbours() &&
-           m_context.problem().rows > resident_rows * multiprocessors(m_context.exec) &&
-           (!lane_holds_row() || off_sectors() != none);
+    return m_context.problem().rows > resident_rows * multiprocessors(m_context.exec);
   }
+  /// The same for rows that are only reduced and have operands, in teams of one thread. These are
+  /// for columns of some tiles, and for more columns if there are enough teams (measured on an
+  /// H200, with 2^27 entries).
+  bool one_thread_pays() const {
+    constexpr bool are_floats = is_full_precision<V> && sizeof(X) == sizeof(float);
+    constexpr int longest_of_few_rows = 64;
+    constexpr int longest = has_weights<Source> || are_floats ? 512 : 1024;
+    const std::int64_t columns = m_context.problem().columns;
+    return columns <= longest_of_few_rows || (columns <= longest && exceed_resident_columns());
+  }
+  static constexpr bool reduces_with_operands = knows_rows<Source> && !Op::writes_entries;
 
   /// Whether strided rows that lie side by side are faster in clusters, if these can hold them.
   /// Long columns are: they are read only once. Computation limits the kernels of half types and of
@@ -334,10 +349,13 @@ class Rule {
             (split_lanes_have_neighbours() && !m_context.columns_are_lines()));
   }
 
-  /// Whether `column` would have too few teams.
+  /// Whether `column` would have too few teams. For rows that are only reduced and have operands,
+  /// two passes are faster for twice as many rows already (measured on an H200).
   bool has_too_few_columns() const {
-    constexpr int rows_per_team = 32;
-    return 4 * m_context.problem().rows < 3 * rows_per_team * multiprocessors(m_context.exec);
+    const bool are_in_two_passes = reduces_with_operands && are_panels_in_memory() &&
+                                   first_of(Algorithm::two_pass_column, Regime::any_rows) != none;
+    const int fewest_rows = are_in_two_passes ? 48 : 24;  // per multiprocessor
+    return m_context.problem().rows < fewest_rows * multiprocessors(m_context.exec);
   }
 
   /// Whether the only operands of a call are lengths and a causal limit, and its rows are strided.

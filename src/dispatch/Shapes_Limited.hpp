@@ -54,12 +54,16 @@ struct LimitedShapes {
       std::conditional_t<sizeof(typename V::X) == sizeof(float),
                          ShapeList<Overlapping<4, 4>, Overlapping<8, 2>>, ShapeList<>>;
 
-  // For logsumexp
+  // For logsumexp, see GeneralShapes
   using ReducedSubgroup =
-      ShapeList<typename General::template Peeled<8, 16>, typename General::template Peeled<16, 16>,
-                typename General::template Peeled<32, 16>>;
+      ShapeList<typename General::template Peeled<4, 16>, typename General::template Peeled<4, 32>,
+                typename General::template Peeled<8, 32>,
+                typename General::template Peeled<16, 32>>;
   using ReducedOnline =
       ShapeList<typename General::template Loop<1>, typename General::template Loop<4>>;
+  static constexpr int resident_in_column = computes_in_double ? 24 : 32;
+  using ReducedColumn = ShapeList<typename General::template InColumn<8, resident_in_column>>;
+  using ManyReducedColumns = ShapeList<typename General::template InColumn<1, resident_in_column>>;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -29,15 +29,18 @@ struct LossShapes : NoShapes {
       Peeled<32, many, warps>>;
   static constexpr int teams_of_half_pairs = 10;  // which leave 48 registers per lane
 
+  /// Many entries per lane, see GeneralShapes
+  using InFewLanes = std::conditional_t<Of::computes_in_double, Peeled<8, 16>,
+                                        typename Of::template Peeled<4, 32>>;
   using Subgroup =
-      decltype(ShapeList<Scalar<1, 8>, Scalar<1, 16>, Scalar<1, 24>, Scalar<8, 4>, Peeled<8, 16>,
+      decltype(ShapeList<Scalar<1, 8>, Scalar<1, 16>, Scalar<1, 24>, Scalar<4, 16>, InFewLanes,
                          Peeled<16, 16>, Peeled<32, 16>>{} +
                typename Of::template IfHalfs<
                    typename Of::template PeeledOf<32, many, 4, teams_of_half_pairs>>{} +
                ShapeList<Scalar<32, 16>>{});
   using ReducedSubgroup = Subgroup;
   using ReducedOnline = ShapeList<Loop<1>, Loop<4>, Loop<8>, Scalar<32, 8, 16>>;
-  using ReducedColumn = typename Of::ReducedColumn;
+  using ReducedColumn = typename Of::LongColumn;
   using ManyReducedColumns = ShapeList<Scalar<32, 8, 2>>;
 };
 

@@ -26,8 +26,8 @@ struct WeightedShapes : NoShapes {
   template <int lanes, int entries, int warps = 4>
   using Scalar = Shape<warps * 32 / lanes, lanes, entries, 1, AccessMode::scalar, teams(warps)>;
 
-  using ReducedSubgroup = ShapeList<Scalar<1, 8>, Scalar<8, 4>, Peeled<8, 16>, Peeled<16, 16>,
-                                    Peeled<32, 16>, Scalar<32, 16>>;
+  using ReducedSubgroup = ShapeList<Scalar<1, 8>, Scalar<4, 8>, Peeled<4, 16>, Peeled<8, 16>,
+                                    Peeled<16, 16>, Peeled<32, 16>, Scalar<32, 16>>;
   using FusedRegisters = ShapeList<Peeled<32, 16, 2>, Peeled<32, 16, 4>, Peeled<32, 16, 8>,
                                    Scalar<32, 16, 4>, Scalar<32, 16, 16>>;
   /// With three teams of floats, running sums leave a lane 80 registers.
@@ -42,7 +42,13 @@ struct WeightedShapes : NoShapes {
   using Loop = typename GeneralShapes<V>::template PeeledOf<32, entries_of_loop, 1, 16>;
   using ReducedOnline = ShapeList<Loop, PeeledOfEight<8>, ScalarOfEight<8>>;
   using ReducedSplitOnline = ShapeList<Peeled<32, 8, 8>, Scalar<32, 8, 8>>;
-  using ReducedColumn = ShapeList<Scalar<32, 8, 4>, ScalarOfEight<8>>;
+  /// See GeneralShapes. With eight warps, doubles would have one team per multiprocessor.
+  static constexpr bool computes_in_double = sizeof(typename V::Compute) == 8;
+  template <int warps>
+  using InColumn =
+      typename GeneralShapes<V>::template InColumn<warps, computes_in_double ? 12 : 16>;
+  using ReducedColumn = ShapeList<InColumn<computes_in_double ? 4 : 8>>;
+  using ManyReducedColumns = ShapeList<InColumn<1>>;
   using SplitColumn = ShapeList<Scalar<32, 8, 8>>;
 };
 

@@ -7,12 +7,10 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// `Launch` for kernels of LimitedSource, which serve some problems of GeneralSource. Short rows
-/// gain nothing, so that a kernel serves only rows of more than `longest_short_row` columns.
+/// `Launch` for kernels of LimitedSource, which serve some problems of GeneralSource: rows of more
+/// than `longest_short_row` columns. Most kernels gain nothing for shorter ones.
 template <class Launch, class V, int longest_short_row = 32>
 struct LimitedLaunch : Launch {
-  static_assert(longest_short_row >= 32);
-
   template <class Context>
   static bool fits_device(const Context& context) {
     return LimitedSource<V>::serves(context.arguments) && !context.options.reproducible &&
