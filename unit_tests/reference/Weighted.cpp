@@ -112,11 +112,11 @@ ExpectedWeighted reference_weighted(const Rows<T>& v, const std::vector<T>& weig
       continue;
     }
     const long double size = std::max({1.0L, std::fabs(value), std::fabs(all.max)});
-    // The derivative of the logarithm is 1 / |sum|, and the sum is rounded relative to `absolute`.
-    expected.lse.add(value, !is_certain  ? inf
-                            : !is_finite ? 0
-                                         : relative * size + (2 * relative * all.absolute + lost) /
-                                                                 std::fabs(all.sum));
+    // The sum is rounded relative to `absolute`. A sum that is smaller by a part d has a logarithm
+    // that is smaller by -log1p(-d).
+    const long double part = (2 * relative * all.absolute + lost) / std::fabs(all.sum);
+    const long double of_sum = part < 1 ? -std::log1p(-part) : inf;
+    expected.lse.add(value, !is_certain ? inf : !is_finite ? 0 : relative * size + of_sum);
   }
   return expected;
 }
