@@ -375,6 +375,26 @@ TYPED_TEST(CrossEntropy, MeanOfEqualEntries) {
   }
 }
 
+// The mean of the largest numbers is finite, though their sum is rounded.
+TYPED_TEST(CrossEntropy, MeanOfLargestEntries) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  const auto most = static_cast<T>(Kokkos::Experimental::finite_max_v<X>);
+  for (const std::size_t columns : {1, 7, 100, 137, 511, 700, 5001})
+    for (const T value : {most, -most}) {
+      const Rows<T> x{.count = 2, .columns = columns, .values = std::vector<T>(2 * columns, value)};
+      for (const double smoothing : {0.5, 1.0})
+        for (const int axis : {0, 1})
+          for (const Algorithm algorithm : all_algorithms_and_automatic())
+            is_served(algorithm, [&] {
+              EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int64_t>(
+                  TestFixture::extents_of(2, columns, axis), x,
+                  {.of_row = {0, 0}, .smoothing = smoothing},
+                  {.axis = axis, .algorithm = algorithm})));
+            });
+    }
+}
+
 TYPED_TEST(CrossEntropy, NoColumnsAndNoRows) {
   using X = typename TypeParam::x_value;
   using T = typename TypeParam::value;

@@ -32,10 +32,14 @@ struct LossArgs : RowArgs<V> {
         smoothing(static_cast<T>(problem.labels.smoothing)),
         share(share_of(problem.columns)) {}
 
-  /// The mean of the entries of a row, given the sum of their shares.
+  /// The mean of the entries of a row, given the sum of their shares. That of finite entries is
+  /// finite: the rounding of the sum alone can make it larger than all of them.
   template <class Sum>
   KOKKOS_FORCEINLINE_FUNCTION Sum mean(Sum total) const {
-    return total / (static_cast<Sum>(this->problem.columns) * static_cast<Sum>(share));
+    constexpr Sum most = Kokkos::Experimental::finite_max_v<Sum>;
+    const Sum mean = total / (static_cast<Sum>(this->problem.columns) * static_cast<Sum>(share));
+    if (!(Kokkos::abs(total) <= most)) return mean;
+    return mean > most ? most : mean < -most ? -most : mean;
   }
 
  private:
