@@ -19,7 +19,7 @@ struct Entry {
 struct WeightedSum {
   long double max = -inf;
   long double sum = 0;       // of weight * exp(v - max)
-  long double absolute = 0;  // of |weight| * exp(v - max)
+  long double absolute = 0;  // of |weight| * exp(v - max) * (1 + (max - v) / 16)
   long double weights = 0;   // of |weight|
 };
 
@@ -29,7 +29,9 @@ WeightedSum weighted_sum(const std::vector<Entry>& row) {
   for (const Entry& e : row) {
     const long double term = e.v == all.max ? 1 : std::exp(e.v - all.max);
     all.sum += e.weight * term;
-    all.absolute += std::fabs(e.weight) * term;
+    // The difference from the maximum is rounded. That counts for large weights of far entries.
+    if (term != 0)
+      all.absolute += std::fabs(e.weight) * term * (e.v == all.max ? 1 : 1 + (all.max - e.v) / 16);
     all.weights += std::fabs(e.weight);
   }
   return all;
