@@ -107,15 +107,27 @@ KOKKOSSOFTMAX_HOST_FUNCTION bool is_amd() {
 #endif
 }
 
+/// Whether the processor's own prefetchers read contiguous rows in less time than prefetches far
+/// ahead do: those of AMD's Zen 4 (earlier ones are treated like it), not those of Zen 5.
+KOKKOSSOFTMAX_HOST_FUNCTION bool prefers_own_prefetchers() {
+#if defined(__x86_64__)
+  return __builtin_cpu_is("amdfam17h") || __builtin_cpu_is("amdfam19h");
+#else
+  return false;
+#endif
+}
+
 /// Prefetches a cache line. Processors prefetch by themselves, except while their instructions
 /// under way are all exponentials. An address behind an array does no harm.
 KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_at(const void* p, std::int64_t bytes = 0) {
   __builtin_prefetch(static_cast<const char*>(p) + bytes, 0, 3);
 }
 inline constexpr std::int64_t far_ahead = 16384;
-/// For rows of many pages, which the prefetchers of AMD's processors read by themselves: with pages
-/// of 4 KB, that takes up to a third less time. Other processors take more time without prefetches.
-KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t near_ahead_on_amd() { return is_amd() ? 512 : far_ahead; }
+/// For rows of many pages. With pages of 4 KB, processors with prefetchers of their own take up to
+/// a third less time with the small distance. All others take more (docs/trials.md).
+KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t ahead_in_wide_rows() {
+  return prefers_own_prefetchers() ? 512 : far_ahead;
+}
 /// Prefetches the cache line at p + bytes into the second-level cache.
 KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_far(const void* p, std::int64_t bytes = far_ahead) {
   __builtin_prefetch(static_cast<const char*>(p) + bytes, 0, 2);

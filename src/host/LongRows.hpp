@@ -24,12 +24,12 @@ constexpr bool recomputes(std::int64_t columns) {
 }
 
 /// Whether rows are left to the prefetchers of the processor, and are not streamed. On AMD's Zen 4,
-/// those of up to a page that pipelined_rows() doesn't compute take less time so. For logsumexp,
-/// the limit is a bit lower (measured).
+/// rows of up to a page that pipelined_rows() doesn't compute take less time so. For logsumexp, the
+/// limit is a bit lower (measured).
 template <class Op, class X>
 bool is_left_to_prefetchers(std::int64_t columns) {
   constexpr std::int64_t most_bytes = Op::writes_entries ? 4096 : 3584;
-  return columns * static_cast<std::int64_t>(sizeof(X)) <= most_bytes && is_amd();
+  return columns * static_cast<std::int64_t>(sizeof(X)) <= most_bytes && prefers_own_prefetchers();
 }
 
 /// The bytes from an entry that is read to the one whose cache line is prefetched.
@@ -38,7 +38,7 @@ std::int64_t bytes_ahead(std::int64_t columns) {
   if (is_left_to_prefetchers<Op, X>(columns)) return 0;
   constexpr std::int64_t fewest_bytes = std::int64_t{1} << (Op::writes_entries ? 20 : 17);
   return columns * static_cast<std::int64_t>(sizeof(X)) < fewest_bytes ? far_ahead
-                                                                       : near_ahead_on_amd();
+                                                                       : ahead_in_wide_rows();
 }
 
 /// Writes the first vectors of a row, or all that are whole if it has fewer.

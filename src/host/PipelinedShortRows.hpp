@@ -38,6 +38,9 @@ class PipelinedShortRows {
   /// The groups from the one that is read to the one whose exponentials are computed, and from that
   /// one to the one that is written.
   static constexpr std::int64_t ahead = 2;
+  /// The bytes from a vector that is read or written to the one whose line is prefetched. The
+  /// prefetchers of AMD's Zen 5 follow few of the many loads and stores of a step.
+  static constexpr std::int64_t bytes_ahead = 4096;
 
  public:
   explicit PipelinedShortRows(const Job& job) : m_job(job) {}
@@ -130,20 +133,28 @@ class PipelinedShortRows {
     Values values;
     FirstElements<T, L::width> some;  // of the last vector of a row
 
-    /// Vector k of row i of a group, or vector i of a group if there are several rows in each.
+    /// The place of vector k of row i of a group, or of vector i of a group if there are several
+    /// rows in each.
+    KOKKOSSOFTMAX_HOST_FUNCTION static std::int64_t place(std::int64_t stride, int i, int k) {
+      return dense > 0 ? i * L::width : i * stride + k * L::width;
+    }
     KOKKOSSOFTMAX_HOST_FUNCTION V load(const X* p, int i, int k) const {
-      if constexpr (dense > 0) return values(L::load(p + i * L::width));
-      p += i * x_stride + k * L::width;
-      if (k < row_vectors - 1) return values(L::load(p));
+      p += place(x_stride, i, k);
+      if (dense > 0 || k < row_vectors - 1) return values(L::load(p));
       return some.select(values(some.load(p)), L::splat(-NumberTraits<T>::infinity));
     }
+    /// Loads a vector that is read for the first time.
+    KOKKOSSOFTMAX_HOST_FUNCTION V load_first(int i, int k) const {
+      prefetch_at(x_read + place(x_stride, i, k), bytes_ahead);
+      return load(x_read, i, k);
+    }
     KOKKOSSOFTMAX_HOST_FUNCTION void store(int i, int k, V v) const {
-      if constexpr (dense > 0)
-        L::store(y + i * L::width, v);
-      else if (k < row_vectors - 1)
-        L::store(y + i * y_stride + k * L::width, v);
+      Y* const p = y + place(y_stride, i, k);
+      prefetch_at(p, bytes_ahead);
+      if (dense > 0 || k < row_vectors - 1)
+        L::store(p, v);
       else
-        some.store(y + i * y_stride + k * L::width, v);
+        some.store(p, v);
     }
   };
 
@@ -194,7 +205,7 @@ class PipelinedShortRows {
       if constexpr (reads) {
         r.max = L::splat(-NumberTraits<T>::infinity);
         for (int k = 0; k < row_vectors; ++k)  // NaN is no maximum: larger() returns the second
-          r.max = larger(step.load(step.x_read, first, k), r.max);
+          r.max = larger(step.load_first(first, k), r.max);
       }
       if constexpr (writes) write<first>(step);
       if constexpr (adds) r.sum = add<first>(step);

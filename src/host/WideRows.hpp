@@ -16,7 +16,7 @@ HostState<typename L::T> reduce_columns(const Job& job, std::int64_t r, std::int
                                         std::int64_t last) {
   using Reduction = RowReduction<Op, Values, L, false>;
   constexpr std::int64_t block = Reduction::block_columns;
-  Reduction reduction(Values(job.factors), near_ahead_on_amd());
+  Reduction reduction(Values(job.factors), ahead_in_wide_rows());
   const auto* const x = job.x + r * job.x_stride;
   for (std::int64_t c = first; c < last; c += block)
     reduction.add(x + c, last - c < block ? last - c : block, nullptr, [] {});
