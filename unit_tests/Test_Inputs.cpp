@@ -531,7 +531,8 @@ TYPED_TEST(InputsOf, ChoiceForLimitsOfNeighbours) {
   }
 }
 
-// Short rows with operands have few lanes, which share what is computed once per row.
+// Short rows with operands have few lanes, because each lane computes what a row takes beside its
+// entries.
 TYPED_TEST(InputsOf, ChoiceForShortRows) {
   using X = typename TypeParam::x_value;
   using Y = typename TypeParam::y_value;

@@ -42,8 +42,7 @@ struct HostLaunch;
 
 /// For which calls the rule takes a variant: for any, for few rows, for rows that lie side by side
 /// with few threads per row (most often many rows), or for many of which columns begin inside of
-/// sectors (SectorPanel). Tuning tables and
-/// searches can take all variants.
+/// sectors (SectorPanel). Tuning tables and searches can take all variants.
 enum class Regime { any_rows, few_rows, many_rows, many_rows_off_sectors, none };
 
 /// A variant: a compiled schedule. `Arguments`: see LaunchContext.

@@ -164,9 +164,9 @@ class Rule {
     const int resident_rows = has_many_threads ? 128 : 512;
     return m_context.problem().rows > resident_rows * multiprocessors(m_context.exec);
   }
-  /// The same for rows that are only reduced and have operands, in teams of one thread. These are
-  /// for columns of some tiles, and for more columns if there are enough teams (measured on an
-  /// H200, with 2^27 entries).
+  /// Whether rows that are only reduced and have operands are faster in teams of one thread. Rows
+  /// of a few tiles (64 columns) always are, and longer ones up to a limit if there are enough rows
+  /// (measured on an H200, with 2^27 entries).
   bool one_thread_pays() const {
     constexpr bool are_floats = is_full_precision<V> && sizeof(X) == sizeof(float);
     constexpr int longest_of_few_rows = 64;

@@ -73,8 +73,8 @@ struct GeneralShapes : NoShapes {
       ShortRows{} + IfHalfs<Aligned<8, 16>, Aligned<16, 16>, Aligned<32, 16>, Aligned<32, 32>>{} +
       ShapeList<Peeled<8, 16>, Peeled<16, 16>, Peeled<32, 16>>{} + UnlessDouble<Peeled<32, 32>>{} +
       ShapeList<Scalar<32, 16>>{});
-  /// Rows that are only read have 32 entries per lane, also if half of the slots are empty. (A bias
-  /// per entry would be up to 1.2 times as fast with 16.)
+  /// Rows of other types than double that are only read have 32 entries per lane, also if half of
+  /// the slots are empty. (A bias per entry would be up to 1.2 times as fast with 16.)
   using ReducedSubgroup = decltype(
       ShortRows{} + IfHalfs<Aligned<4, 32>, Aligned<8, 32>, Aligned<16, 32>, Aligned<32, 32>>{} +
       UnlessDouble<Peeled<4, 32>, Peeled<8, 32>, Peeled<16, 32>, Peeled<32, 32>>{} +
@@ -108,7 +108,8 @@ struct GeneralShapes : NoShapes {
   using ColumnHeld =
       ShapeList<Scalar<32, 16, 1>, Scalar<32, 16, 4>, Scalar<32, 16, 8>, Scalar<32, 16, 16>>;
   using LongColumn = ShapeList<Scalar<32, 8, 16>>;
-  /// Strided rows that are only read, with registers for `resident_warps`.
+  /// Strided rows that are only read, with so few registers that a multiprocessor has
+  /// `resident_warps` resident warps.
   template <int warps, int resident_warps>
   using InColumn = Shape<warps, 32, 16, 1, AccessMode::scalar, teams(resident_warps, warps)>;
   static constexpr int resident_in_column = computes_in_double ? 16 : 24;

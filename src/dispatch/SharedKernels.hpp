@@ -38,7 +38,8 @@ constexpr bool outputs_share_kernel(Algorithm algorithm) {
       return computes_float && !halfs_throughout;
     case Algorithm::fused_registers:  // not the shapes for few rows, whose launches are short
       return computes_float && !halfs_throughout && entries > 8;
-    case Algorithm::subgroup:  // nor rows in one lane or two, which have little work per row
+    case Algorithm::subgroup:
+      // without operands, not rows in one lane or two, which have little work per row
       return computes_float && (knows_rows<Source> || ((!halfs_throughout || Shape::width == 1) &&
                                                        Shape::lanes > 2 && Shape::threads > 1));
     case Algorithm::split:  // peeled entries and both outputs would take too many registers

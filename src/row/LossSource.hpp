@@ -32,8 +32,9 @@ struct LossArgs : RowArgs<V> {
         smoothing(static_cast<T>(problem.labels.smoothing)),
         share(share_of(problem.columns)) {}
 
-  /// The mean of the entries of a row, given the sum of their shares. That of finite entries is
-  /// finite: the rounding of the sum alone can make it larger than all of them.
+  /// The mean of the entries of a row, given the sum of their shares. The mean of finite entries is
+  /// finite. Only the rounding of the sum can take it beyond the largest number, and it is then the
+  /// largest number.
   template <class Sum>
   KOKKOS_FORCEINLINE_FUNCTION Sum mean(Sum total) const {
     constexpr Sum most = Kokkos::Experimental::finite_max_v<Sum>;

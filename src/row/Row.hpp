@@ -159,7 +159,7 @@ struct ChunkedRow {
   }
 };
 
-/// One past the last of the first `columns` entries that are read in one of the rows.
+/// The number of entries, at most `columns`, up to the last one that any of the rows reads.
 template <class Source, class Row, int size>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t longest_read(
     [[maybe_unused]] const ArgumentsOf<Source>& arguments, [[maybe_unused]] const Row (&row)[size],
