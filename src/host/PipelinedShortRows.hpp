@@ -17,7 +17,8 @@ namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 ///                more of them make a whole vector; 0 for other rows, each of which is in a vector
 ///                of its own, or in several
 /// \tparam row_vectors  the number of vectors of a row; 1 if a vector has several rows
-template <class Op, class Values, class L, int dense, int row_vectors, class Job>
+/// \tparam prefetches  whether the lines of x and y are prefetched
+template <class Op, class Values, class L, int dense, int row_vectors, bool prefetches, class Job>
 class PipelinedShortRows {
   using T = typename L::T;
   using V = typename L::V;
@@ -38,8 +39,7 @@ class PipelinedShortRows {
   /// The groups from the one that is read to the one whose exponentials are computed, and from that
   /// one to the one that is written.
   static constexpr std::int64_t ahead = 2;
-  /// The bytes from a vector that is read or written to the one whose line is prefetched. The
-  /// prefetchers of AMD's Zen 5 follow few of the many loads and stores of a step.
+  /// The bytes from a vector that is read or written to the one whose line is prefetched.
   static constexpr std::int64_t bytes_ahead = 4096;
 
  public:
@@ -133,6 +133,10 @@ class PipelinedShortRows {
     Values values;
     FirstElements<T, L::width> some;  // of the last vector of a row
 
+    KOKKOSSOFTMAX_HOST_FUNCTION static void prefetch(const void* p) {
+      if constexpr (prefetches) prefetch_at(p, bytes_ahead);
+    }
+
     /// The place of vector k of row i of a group, or of vector i of a group if there are several
     /// rows in each.
     KOKKOSSOFTMAX_HOST_FUNCTION static std::int64_t place(std::int64_t stride, int i, int k) {
@@ -145,12 +149,12 @@ class PipelinedShortRows {
     }
     /// Loads a vector that is read for the first time.
     KOKKOSSOFTMAX_HOST_FUNCTION V load_first(int i, int k) const {
-      prefetch_at(x_read + place(x_stride, i, k), bytes_ahead);
+      prefetch(x_read + place(x_stride, i, k));
       return load(x_read, i, k);
     }
     KOKKOSSOFTMAX_HOST_FUNCTION void store(int i, int k, V v) const {
       Y* const p = y + place(y_stride, i, k);
-      prefetch_at(p, bytes_ahead);
+      prefetch(p);
       if (dense > 0 || k < row_vectors - 1)
         L::store(p, v);
       else
@@ -273,10 +277,16 @@ class PipelinedShortRows {
 };
 
 /// Computes the first rows of a job by PipelinedShortRows. Returns their number.
+///
+/// AMD's Zen 5 doesn't follow the many loads and stores of a step by itself, except those of
+/// vectors of several rows. Zen 4 takes less time without prefetches (docs/trials.md).
 template <class Op, class L, int dense, int row_vectors, class Job>
 std::int64_t pipelined_short_rows_of(const Job& job) {
   const auto run = [&]<class Values>(std::type_identity<Values>) {
-    return PipelinedShortRows<Op, Values, L, dense, row_vectors, Job>(job).run();
+    if constexpr (dense == 0 || dense == L::width)
+      if (!prefers_own_prefetchers())
+        return PipelinedShortRows<Op, Values, L, dense, row_vectors, true, Job>(job).run();
+    return PipelinedShortRows<Op, Values, L, dense, row_vectors, false, Job>(job).run();
   };
   return job.factors.is_one ? run(std::type_identity<PlainValues<L>>{})
                             : run(std::type_identity<ScaledValues<L>>{});
