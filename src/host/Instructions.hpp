@@ -108,10 +108,13 @@ KOKKOSSOFTMAX_HOST_FUNCTION bool is_amd() {
 }
 
 /// Whether the processor's own prefetchers read contiguous rows in less time than prefetches far
-/// ahead do: those of AMD's Zen 4 (earlier ones are treated like it), not those of Zen 5.
+/// ahead do: those of AMD's Zen 4, not those of Zen 5. Earlier processors of AMD are treated like
+/// Zen 4, and later ones like Zen 5.
 KOKKOSSOFTMAX_HOST_FUNCTION bool prefers_own_prefetchers() {
 #if defined(__x86_64__)
-  return __builtin_cpu_is("amdfam17h") || __builtin_cpu_is("amdfam19h");
+  return __builtin_cpu_is("amdfam19h") || __builtin_cpu_is("amdfam17h") ||
+         __builtin_cpu_is("amdfam15h") || __builtin_cpu_is("amdfam10h") ||
+         __builtin_cpu_is("btver2") || __builtin_cpu_is("btver1");
 #else
   return false;
 #endif
@@ -123,8 +126,9 @@ KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_at(const void* p, std::int64_t bytes =
   __builtin_prefetch(static_cast<const char*>(p) + bytes, 0, 3);
 }
 inline constexpr std::int64_t far_ahead = 16384;
-/// For rows of many pages. With pages of 4 KB, processors with prefetchers of their own take up to
-/// a third less time with the small distance. All others take more (docs/trials.md).
+/// The bytes ahead for rows of many pages. Processors that prefer their own prefetchers take up to
+/// a third less time with 512 bytes if pages have 4 KB. Others take less time with 16 KB
+/// (docs/trials.md).
 KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t ahead_in_wide_rows() {
   return prefers_own_prefetchers() ? 512 : far_ahead;
 }

@@ -129,10 +129,10 @@ class PipelineStep {
   }
 
  private:
-  /// The bytes from an entry that is read for the first time to the one whose line is prefetched.
-  /// On AMD's Zen 5, and on later ones, the smaller distance takes up to a quarter less time for
-  /// rows of 32 vectors of floats or more. Shorter rows and rows of doubles take up to a tenth more
-  /// (docs/trials.md).
+  /// The bytes from an entry of `next` to the one whose line is prefetched, given the last vector
+  /// of `columns`, which is about as long. On AMD's Zen 5, 9 KB takes up to a quarter less time
+  /// than 16 KB for rows of 32 vectors of floats or more. It takes up to a tenth more for shorter
+  /// rows and for doubles (docs/trials.md). Later processors are treated like Zen 5.
   KOKKOSSOFTMAX_HOST_FUNCTION static std::int64_t bytes_to_prefetch(std::int64_t last_column) {
     constexpr std::int64_t least_vectors = 32;
     const bool is_long =

@@ -39,11 +39,15 @@ class PipelinedShortRows {
   /// The groups from the one that is read to the one whose exponentials are computed, and from that
   /// one to the one that is written.
   static constexpr std::int64_t ahead = 2;
-  /// The bytes from a vector that is read or written to the one whose line is prefetched.
+  /// The bytes from a vector that is read or written to the one whose line is prefetched, rounded
+  /// up to whole rows, so that no gap between rows is prefetched.
   static constexpr std::int64_t bytes_ahead = 4096;
 
  public:
-  explicit PipelinedShortRows(const Job& job) : m_job(job) {}
+  explicit PipelinedShortRows(const Job& job)
+      : m_job(job),
+        m_x_ahead(whole_rows_ahead(job.x_stride * static_cast<std::int64_t>(sizeof(X)))),
+        m_y_ahead(whole_rows_ahead(job.y_stride * static_cast<std::int64_t>(sizeof(Y)))) {}
 
   /// Computes all whole groups; returns the number of their rows.
   std::int64_t run() {
@@ -58,6 +62,10 @@ class PipelinedShortRows {
   }
 
  private:
+  static std::int64_t whole_rows_ahead(std::int64_t row_bytes) {
+    return row_bytes == 0 ? 0 : ((bytes_ahead - 1) / row_bytes + 1) * row_bytes;
+  }
+
   struct Reduced {
     V max;
     V sum;
@@ -129,12 +137,14 @@ class PipelinedShortRows {
     Y* y;                // of the group that is written
     std::int64_t x_stride;
     std::int64_t y_stride;
+    std::int64_t x_ahead;  // bytes, see bytes_ahead
+    std::int64_t y_ahead;
     Group* group;
     Values values;
     FirstElements<T, L::width> some;  // of the last vector of a row
 
-    KOKKOSSOFTMAX_HOST_FUNCTION static void prefetch(const void* p) {
-      if constexpr (prefetches) prefetch_at(p, bytes_ahead);
+    KOKKOSSOFTMAX_HOST_FUNCTION static void prefetch(const void* p, std::int64_t bytes) {
+      if constexpr (prefetches) prefetch_at(p, bytes);
     }
 
     /// The place of vector k of row i of a group, or of vector i of a group if there are several
@@ -149,12 +159,12 @@ class PipelinedShortRows {
     }
     /// Loads a vector that is read for the first time.
     KOKKOSSOFTMAX_HOST_FUNCTION V load_first(int i, int k) const {
-      prefetch(x_read + place(x_stride, i, k));
+      prefetch(x_read + place(x_stride, i, k), x_ahead);
       return load(x_read, i, k);
     }
     KOKKOSSOFTMAX_HOST_FUNCTION void store(int i, int k, V v) const {
       Y* const p = y + place(y_stride, i, k);
-      prefetch(p);
+      prefetch(p, y_ahead);
       if (dense > 0 || k < row_vectors - 1)
         L::store(p, v);
       else
@@ -183,6 +193,8 @@ class PipelinedShortRows {
         writes ? m_job.y + (g - ahead) * group * m_job.y_stride : nullptr,
         m_job.x_stride,
         m_job.y_stride,
+        m_x_ahead,
+        m_y_ahead,
         &of_step,
         Values(m_job.factors),
         FirstElements<T, L::width>(static_cast<int>(m_job.columns) - (row_vectors - 1) * L::width)};
@@ -273,13 +285,16 @@ class PipelinedShortRows {
   }
 
   const Job& m_job;
+  std::int64_t m_x_ahead;
+  std::int64_t m_y_ahead;
   Group m_groups[2];
 };
 
 /// Computes the first rows of a job by PipelinedShortRows. Returns their number.
 ///
-/// AMD's Zen 5 doesn't follow the many loads and stores of a step by itself, except those of
-/// vectors of several rows. Zen 4 takes less time without prefetches (docs/trials.md).
+/// The prefetchers of AMD's Zen 5 follow few of the many loads and stores of a step. Vectors of
+/// several rows take the same time with and without prefetches. On a Zen 4, rows of 8 and 16 floats
+/// take less time without (docs/trials.md).
 template <class Op, class L, int dense, int row_vectors, class Job>
 std::int64_t pipelined_short_rows_of(const Job& job) {
   const auto run = [&]<class Values>(std::type_identity<Values>) {
