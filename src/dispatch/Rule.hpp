@@ -349,12 +349,15 @@ class Rule {
             (split_lanes_have_neighbours() && !m_context.columns_are_lines()));
   }
 
-  /// Whether `column` would have too few teams. For rows that are only reduced and have operands,
-  /// two passes are faster for twice as many rows already (measured on an H200).
+  /// Whether `column` would have too few teams. For rows in memory that are only reduced and have
+  /// operands, two passes are faster for twice as many rows already, and `split_column` is for rows
+  /// of double with weights (measured on an H200).
   bool has_too_few_columns() const {
-    const bool are_in_two_passes = reduces_with_operands && are_panels_in_memory() &&
-                                   first_of(Algorithm::two_pass_column, Regime::any_rows) != none;
-    const int fewest_rows = are_in_two_passes ? 48 : 24;  // per multiprocessor
+    int fewest_rows = 24;  // per multiprocessor
+    if (reduces_with_operands && are_panels_in_memory()) {
+      if (has_weights<Source> && sizeof(X) == sizeof(double)) fewest_rows = 40;
+      if (first_of(Algorithm::two_pass_column, Regime::any_rows) != none) fewest_rows = 48;
+    }
     return m_context.problem().rows < fewest_rows * multiprocessors(m_context.exec);
   }
 
