@@ -4,6 +4,7 @@
 // rows are moved in one load.
 
 #include <launch/LaunchContext.hpp>
+#include <row/GeneralSource.hpp>
 #include <support/BesideY.hpp>
 #include <support/Choices.hpp>
 #include <support/Devices.hpp>
@@ -253,6 +254,54 @@ TEST_F(RowsInChunks, NotReproducibly) {
   const KokkosSoftmax::Impl::LaunchContext<Exec, Values> call(exec, problem, options);
   EXPECT_FALSE(call.access_serves(
       {.algorithm = Algorithm::column, .width = 2, .access = AccessMode::vectors_across_rows}));
+}
+
+/// Tests for which operands the schedules with chunks across rows serve.
+class InputsInChunks : public ::testing::Test {
+ protected:
+  using Values = KokkosSoftmax::Impl::ValueTypes<float>;
+  using Arguments = KokkosSoftmax::Impl::GeneralArgs<Values>;
+
+  /// 3 times 8 rows, without operands.
+  InputsInChunks() {
+    problem.columns = 21;
+    problem.rows = 24;
+    problem.outer_rank = 2;
+    problem.outer[0].extent = 3;
+    problem.outer[1].extent = 8;
+  }
+
+  bool serve(int width) const { return Arguments(problem, Options{}).inputs_in_chunks(width); }
+
+  Arguments::Problem problem{};
+};
+
+TEST_F(InputsInChunks, WithoutOperands) { EXPECT_TRUE(serve(8)); }
+
+TEST_F(InputsInChunks, AnywhereIfTheRowsShareThem) {
+  problem.inputs.bias = {reinterpret_cast<const float*>(1028), 1, {21, 0}};
+  problem.inputs.mask = {reinterpret_cast<const unsigned char*>(1025), 3, {1, 0}};
+  EXPECT_TRUE(serve(8));
+}
+
+TEST_F(InputsInChunks, WhereTheyAreAligned) {
+  for (KokkosSoftmax::Impl::RowInput* input : {&problem.inputs.bias, &problem.inputs.mask}) {
+    const int bytes = input == &problem.inputs.bias ? 4 : 1;
+    *input = {reinterpret_cast<const void*>(std::uintptr_t(1024)), 16, {512, 1}};
+    EXPECT_TRUE(serve(8));
+    input->data = reinterpret_cast<const void*>(std::uintptr_t(1024 + 2 * bytes));
+    EXPECT_TRUE(serve(2));
+    EXPECT_FALSE(serve(4));
+    input->data = reinterpret_cast<const void*>(std::uintptr_t(1024 + bytes));
+    EXPECT_FALSE(serve(2));
+    *input = {reinterpret_cast<const void*>(std::uintptr_t(1024)), 17, {512, 1}};
+    EXPECT_FALSE(serve(2));
+    *input = {reinterpret_cast<const void*>(std::uintptr_t(1024)), 16, {513, 1}};
+    EXPECT_FALSE(serve(2));
+    *input = {reinterpret_cast<const void*>(std::uintptr_t(1024)), 16, {512, 2}};
+    EXPECT_FALSE(serve(2));
+    *input = {};
+  }
 }
 
 /// Tests which schedule the rule chooses, with the description of plans.

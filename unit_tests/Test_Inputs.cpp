@@ -36,8 +36,9 @@ struct Given {
 };
 constexpr Given all_of_them{true, true, true, true};
 
-/// How an operand of the extents of a matrix is broadcast.
-enum class Broadcast { full, per_column, per_row };
+/// How an operand of the extents of a matrix is broadcast, or how it is stored if it isn't: in
+/// `side_by_side` the rows are neighbours in memory, otherwise the columns are.
+enum class Broadcast { full, side_by_side, per_column, per_row };
 
 /// Random operands. Some rows are masked as a whole.
 template <class B>
@@ -47,9 +48,9 @@ Inputs<B> random_inputs(const Given& given, Broadcast broadcast, std::size_t cou
   std::normal_distribution<double> normal(0, 2);
   Inputs<B> inputs;
   const auto index = [&](std::size_t i) {
-    return broadcast == Broadcast::full         ? i
-           : broadcast == Broadcast::per_column ? i % columns
-                                                : i / columns * columns;
+    return broadcast == Broadcast::per_column ? i % columns
+           : broadcast == Broadcast::per_row  ? i / columns * columns
+                                              : i;
   };
   const auto fill = [&](auto& values, const auto& make) {
     values.resize(count * columns);
@@ -164,10 +165,11 @@ class InputsOf : public ::testing::Test {
   static Strided layout_of(const Case& c, Broadcast broadcast) {
     const std::size_t axis = axis_index(c.extents, c.options.axis);
     const std::size_t columns = c.extents[axis], count = c.extents[1 - axis];
-    const std::size_t row_stride = broadcast == Broadcast::full      ? columns
-                                   : broadcast == Broadcast::per_row ? 1
-                                                                     : 0;
-    const std::size_t column_stride = broadcast == Broadcast::per_row ? 0 : 1;
+    const auto [row_stride, column_stride] =
+        broadcast == Broadcast::full           ? std::pair<std::size_t, std::size_t>{columns, 1}
+        : broadcast == Broadcast::side_by_side ? std::pair<std::size_t, std::size_t>{1, count}
+        : broadcast == Broadcast::per_row      ? std::pair<std::size_t, std::size_t>{1, 0}
+                                               : std::pair<std::size_t, std::size_t>{0, 1};
     return axis == 1 ? Strided(count, row_stride, columns, column_stride)
                      : Strided(columns, column_stride, count, row_stride);
   }
@@ -180,6 +182,11 @@ class InputsOf : public ::testing::Test {
     if (broadcast == Broadcast::full || values.empty()) return values;
     if (broadcast == Broadcast::per_column) return {values.begin(), values.begin() + columns};
     std::vector<Value> result;
+    if (broadcast == Broadcast::side_by_side) {
+      for (std::size_t c = 0; c < columns; ++c)
+        for (std::size_t i = c; i < values.size(); i += columns) result.push_back(values[i]);
+      return result;
+    }
     for (std::size_t i = 0; i < values.size(); i += columns) result.push_back(values[i]);
     return result;
   }
@@ -227,6 +234,48 @@ TYPED_TEST(InputsOf, EveryAlgorithm) {
           }
         }
     }
+}
+
+// Neighbouring rows, of which a lane can load entries of two at one time (NeighbourSource). Some
+// rows are NaN, except at masked entries.
+TYPED_TEST(InputsOf, NeighbouringRows) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  constexpr Given with_row_bias{.bias = true, .row_bias = true, .scale_biases = true};
+  struct Matrix {
+    std::size_t count, columns;
+  };
+  for (const auto& [count, columns] :
+       {Matrix{70, 3}, Matrix{70, 12}, Matrix{70, 30}, Matrix{71, 30}, Matrix{34, 50},
+        Matrix{34, 100}, Matrix{34, 250}, Matrix{34, 600}})
+    for (const Given& given : {Given{.bias = true}, Given{.mask = true}, Given{.lengths = true},
+                               Given{.causal = true}, all_of_them, with_row_bias})
+      for (const Broadcast broadcast :
+           {Broadcast::full, Broadcast::side_by_side, Broadcast::per_column, Broadcast::per_row}) {
+        const auto expect_right = [&]<class B>(std::type_identity<B>) {
+          const auto inputs = random_inputs<B>(given, broadcast, count, columns);
+          Rows<T> x = with_hidden_values(normal_rows<X>(count, columns), inputs);
+          x.values[2 * columns] = std::numeric_limits<T>::infinity();
+          x.values[5 * columns] = std::numeric_limits<T>::quiet_NaN();
+          const auto v = values_of(x, inputs, 0.5);
+          const Expected expected = expected_of(v, inputs, EmptyRows::zero);
+          for (const Function function : all_functions) {
+            const Case c{.function = function,
+                         .extents = {columns, count},
+                         .options = {.axis = 0,
+                                     .scale = 0.5,
+                                     .empty_rows = EmptyRows::zero,
+                                     .algorithm = Algorithm::column}};
+            is_served(Algorithm::column, [&] {
+              EXPECT_TRUE((TestFixture::template check<Right, B>(c, x, inputs, given, broadcast, v,
+                                                                 expected)))
+                  << "broadcast " << static_cast<int>(broadcast);
+            });
+          }
+        };
+        if (!given.row_bias) expect_right(std::type_identity<X>{});
+        if (!std::is_same_v<X, T> || given.row_bias) expect_right(std::type_identity<T>{});
+      }
 }
 
 TYPED_TEST(InputsOf, BroadcastAndAlignment) {
@@ -529,6 +578,44 @@ TYPED_TEST(InputsOf, ChoiceForLimitsOfNeighbours) {
     const Kokkos::View<Y**, Right, Exec> y("y", columns, count);
     expect_limited(plan_softmax(exec, x, y, {.axis = 0}, operands).describe());
   }
+}
+
+// A lane has two of many neighbouring rows, if their operands are neighbours too or are shared.
+TYPED_TEST(InputsOf, ChoiceForPairsOfNeighbours) {
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  if (KokkosSoftmax::Impl::is_host_space<Exec>) GTEST_SKIP() << "for GPUs";
+  const Exec exec;
+  const std::size_t many =
+      1024 * static_cast<std::size_t>(KokkosSoftmax::Impl::multiprocessors(exec));
+  constexpr bool computes_in_float = sizeof(T) == 4;
+  constexpr bool is_widened = !std::is_same_v<X, Y>;
+  for (const std::size_t columns : {3, 12, 30, 50})
+    for (const std::size_t count : {many, many + 1, std::size_t(1000)}) {
+      const bool in_pairs = computes_in_float && count == many;
+      const Kokkos::View<X**, Right, Exec> x("x", columns, count);
+      const Kokkos::View<Y**, Right, Exec> y("y", columns, count);
+      const Kokkos::View<T*, Exec> lse("lse", count);
+      const Kokkos::View<X**, Right, Exec> of_columns("bias", columns, 1);
+      const Kokkos::View<X**, Left, Exec> apart("bias", columns, count);
+      const auto is_in_pairs = [](const std::string& text) {
+        return text.find("access=vectors_across_rows") != std::string::npos;
+      };
+      for (const auto& bias : {Kokkos::View<const X**, Strided, Exec>(of_columns),
+                               Kokkos::View<const X**, Strided, Exec>(x),
+                               Kokkos::View<const X**, Strided, Exec>(apart)}) {
+        const bool fits = bias.extent(1) == 1 || bias.stride(1) == 1;
+        const Operands operands{.bias = bias};
+        EXPECT_EQ(is_in_pairs(plan_softmax(exec, x, y, {.axis = 0}, operands).describe()),
+                  in_pairs && fits && !is_widened)
+            << columns << " columns, " << count << " rows";
+        EXPECT_EQ(is_in_pairs(plan_logsumexp(exec, x, lse, {.axis = 0}, operands).describe()),
+                  in_pairs && fits && columns > 8)
+            << columns << " columns, " << count << " rows";
+      }
+    }
 }
 
 // Short rows with operands have few lanes, because each lane computes what a row takes beside its

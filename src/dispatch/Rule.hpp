@@ -40,7 +40,7 @@ class Rule {
       const int variant = first_of(Algorithm::two_pass_column, Regime::any_rows);
       if (variant != none) return variant;
     }
-    if ((is_automatic() || asked == Algorithm::column) && few_threads_pay()) {
+    if (takes_few_threads()) {
       const int variant = for_many_columns();
       if (variant != none) return variant;
     }
@@ -147,6 +147,14 @@ class Rule {
            m_context.problem().rows <= 2 * multiprocessors(m_context.exec);
   }
 
+  /// Whether strided rows take the shapes of `column` that have few threads per row. Calls that ask
+  /// for `column` do so for few rows too if a lane can have several rows with operands.
+  bool takes_few_threads() const {
+    if (is_automatic()) return few_threads_pay();
+    return m_context.options.algorithm == Algorithm::column &&
+           (few_threads_pay() ||
+            (knows_rows<Source> && Op::writes_entries && has_pairs_per_lane()));
+  }
   /// Whether strided rows are faster in the shapes of `column` that have few threads per row.
   bool few_threads_pay() const {
     return !is_host_space<Exec> && !m_context.options.reproducible &&
@@ -170,7 +178,7 @@ class Rule {
   bool one_thread_pays() const {
     constexpr bool are_floats = is_full_precision<V> && sizeof(X) == sizeof(float);
     constexpr int longest_of_few_rows = 64;
-    constexpr int longest = has_weights<Source> || are_floats ? 512 : 1024;
+    const int longest = has_weights<Source> || (are_floats && !has_pairs_per_lane()) ? 512 : 1024;
     const std::int64_t columns = m_context.problem().columns;
     return columns <= longest_of_few_rows || (columns <= longest && exceed_resident_columns());
   }
@@ -186,11 +194,21 @@ class Rule {
         m_context.problem().columns <= longest_in_one_team)
       return false;
     constexpr bool moves_fast = is_full_precision<V> && !knows_rows<Source>;
-    constexpr int longest_with_operands =  // what clusters of teams of eight warps hold
-        is_full_precision<V> ? 2048 : 0;
     constexpr int rows_per_team = 32;
-    return moves_fast || m_context.problem().columns <= longest_with_operands ||
+    return moves_fast || m_context.problem().columns <= longest_with_operands_in_cluster() ||
            m_context.problem().rows <= rows_per_team * multiprocessors(m_context.exec);
+  }
+  /// Clusters of teams of eight warps hold up to 2048 columns. Half types have the most computation
+  /// per byte, and floats with a bias per entry the least (measured on an H200).
+  int longest_with_operands_in_cluster() const {
+    if (!is_full_precision<V>) return knows_rows<Source> ? 1024 : 0;
+    if constexpr (knows_rows<Source> && sizeof(X) == sizeof(float)) {
+      const RowInput& bias = m_context.arguments.inputs.bias;
+      const bool has_bias_per_entry =
+          bias.data != nullptr && bias.outer_stride[m_context.problem().outer_rank - 1] != 0;
+      if (has_bias_per_entry) return 4096;
+    }
+    return 2048;
   }
 
   /// The variant of `cluster_column`. If the teams would share sectors and overlapping teams can't
@@ -330,13 +348,18 @@ class Rule {
   }
 
   /// Whether strided rows are so short that a lane has little to do per row, and a lane can't load
-  /// several rows at one time.
+  /// several rows at one time. Rows that are only reduced and have operands are faster in one lane
+  /// in any case (measured on an H200).
   bool lane_holds_row() const {
     // of the shapes of `subgroup` with one lane per row
     constexpr int longest = has_labels<Source> ? 24 : 8;
-    if (m_context.problem().columns > longest) return false;
-    const int in_chunks = first_of(Algorithm::column, Regime::many_rows);
-    return in_chunks == none || list[in_chunks].schedule.access != AccessMode::vectors_across_rows;
+    return m_context.problem().columns <= longest &&
+           (reduces_with_operands || !has_pairs_per_lane());
+  }
+  /// Whether a lane of `column` can load entries of several rows at one time.
+  bool has_pairs_per_lane() const {
+    const int variant = first_of(Algorithm::column, Regime::many_rows);
+    return variant != none && list[variant].schedule.access == AccessMode::vectors_across_rows;
   }
 
   /// Whether `split_column` is faster than `column`. It is for rows that take more work than
@@ -420,7 +443,7 @@ class Rule {
     for (const int c : by_algorithm.of(algorithm)) {
       const Schedule& schedule = list[c].schedule;
       if (list[c].regime != regime || schedule.vector_length < fewest_lanes ||
-          !has_order(list[c]) || !list[c].serves(m_context))
+          !has_order(list[c]) || !has_enough_pairs(schedule) || !list[c].serves(m_context))
         continue;
       if (last != none && (list[last].schedule.access != schedule.access ||
                            list[last].is_limited != list[c].is_limited))
@@ -429,6 +452,15 @@ class Rule {
       if (suits(algorithm, c)) break;
     }
     return last;
+  }
+  /// Whether there are two teams per multiprocessor if a lane has several rows with operands. With
+  /// fewer rows, lanes with one row are faster (measured on an H200).
+  bool has_enough_pairs(const Schedule& schedule) const {
+    if (!knows_rows<Source> || !is_automatic() ||
+        schedule.access != AccessMode::vectors_across_rows)
+      return true;
+    const int rows_per_team = schedule.vector_length * schedule.width;
+    return m_context.problem().rows >= 2 * rows_per_team * multiprocessors(m_context.exec);
   }
   /// Whether a variant that serves is preferred to the next ones. `column` also serves rows that
   /// are longer than its tile. `cluster` has teams of rising size, and so has `online` for rows

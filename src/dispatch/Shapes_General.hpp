@@ -64,7 +64,10 @@ struct GeneralShapes : NoShapes {
   template <class... S>
   using UnlessDouble = std::conditional_t<computes_in_double, ShapeList<>, ShapeList<S...>>;
   template <class... S>
-  using IfFloat = std::conditional_t<has_halfs || computes_in_double, ShapeList<>, ShapeList<S...>>;
+  using IfFloatOrWider =
+      std::conditional_t<has_halfs || computes_in_double, ShapeList<>, ShapeList<S...>>;
+  template <class... S>
+  using IfFloat = std::conditional_t<output_is_wider<V>, ShapeList<>, IfFloatOrWider<S...>>;
 
   /// Few lanes per row, because what a row takes beside its entries is computed in each of them.
   using ShortRows = ShapeList<Scalar<1, 8>, Scalar<2, 8>, Scalar<4, 8>, Peeled<4, 16>>;
@@ -93,7 +96,7 @@ struct GeneralShapes : NoShapes {
   using Cluster = decltype(
       IfHalfs<Aligned<32, 64, 1>, Aligned<32, 64, 2>, Aligned<32, 64, 4>, Peeled<32, 64, 1>,
               Peeled<32, 64, 2>, Peeled<32, 64, 4>, Peeled<32, 64, 8>>{} +
-      IfFloat<PeeledOf<32, 32, 4, 6>>{} + IfDouble<PeeledOf<32, 10, 4, 7>>{} +
+      IfFloatOrWider<PeeledOf<32, 32, 4, 6>>{} + IfDouble<PeeledOf<32, 10, 4, 7>>{} +
       UnlessHalfs<PeeledOfEight<32>>{});
   using Online = ShapeList<Peeled<32, 8, 16>, Scalar<32, 8, 16>>;
   /// The loop leaves so little to do per tile that small teams with large tiles are the fastest. A
@@ -105,16 +108,39 @@ struct GeneralShapes : NoShapes {
   using ReducedOnline = ShapeList<Loop<1>, Loop<4>, Scalar<32, 8, 16>>;
   using SplitOnline = Online;
   using ReducedSplitOnline = SplitOnline;
-  using ColumnHeld =
-      ShapeList<Scalar<32, 16, 1>, Scalar<32, 16, 4>, Scalar<32, 16, 8>, Scalar<32, 16, 16>>;
+  /// A team has several groups of `warps` warps, each with rows of its own: neighbouring teams
+  /// share the sectors in which the rows of one end and those of the other begin. Half types gain
+  /// from groups for few columns only, because instructions limit them. Doubles gain if a team has
+  /// up to 8 warps. With 28 resident warps, a lane has 72 registers. (Measured on an H200.)
+  template <int warps, int groups, int resident_warps = 32>
+  using Groups = Shape<warps, 32, 16, 1, AccessMode::scalar,
+                       teams(computes_in_double ? 16 : resident_warps, warps* groups), 1, groups>;
+  using ColumnHeld = decltype(ShapeList<Groups<1, 4, 28>>{} +
+                              IfHalfs<Groups<2, 2, 28>, Scalar<32, 16, 4>>{} +
+                              UnlessHalfs<Groups<2, 4>, Groups<4, 2>>{} +
+                              IfFloatOrWider<Groups<8, 2>>{} + IfHalfs<Scalar<32, 16, 8>>{} +
+                              IfDouble<Scalar<32, 16, 8>>{} + ShapeList<Scalar<32, 16, 16>>{});
+  /// Two neighbouring rows per lane, see NeighbourSource. Doubles have no registers for them. (Half
+  /// types with results of float would gain from them. The number of kernels is limited.) The
+  /// constants were measured on an H200.
+  template <int warps, int items, int resident_warps>
+  using Pairs =
+      Shape<warps, 32, items, 2, AccessMode::vectors_across_rows, teams(resident_warps, warps)>;
+  using ManyColumnsHeld = decltype(IfFloat<Pairs<1, 8, 32>, Pairs<1, 16, 20>, Pairs<2, 16, 20>,
+                                           Pairs<4, 16, 20>, Pairs<8, 16, 16>, Pairs<8, 32, 16>>{} +
+                                   IfHalfs<Pairs<1, 8, 32>, Pairs<1, 16, 20>, Pairs<1, 32, 16>,
+                                           Pairs<4, 16, 20>, Pairs<4, 32, 16>, Pairs<8, 32, 16>>{});
   using LongColumn = ShapeList<Scalar<32, 8, 16>>;
   /// Strided rows that are only read, with so few registers that a multiprocessor has
   /// `resident_warps` resident warps.
   template <int warps, int resident_warps>
   using InColumn = Shape<warps, 32, 16, 1, AccessMode::scalar, teams(resident_warps, warps)>;
   static constexpr int resident_in_column = computes_in_double ? 16 : 24;
-  using ReducedColumn = ShapeList<InColumn<8, resident_in_column>>;
-  using ManyReducedColumns = ShapeList<InColumn<1, resident_in_column>>;
+  template <int warps>
+  using PairsInColumn = UnlessDouble<Pairs<warps, 16, 16>>;
+  using ReducedColumn = decltype(PairsInColumn<8>{} + ShapeList<InColumn<8, resident_in_column>>{});
+  using ManyReducedColumns = decltype(PairsInColumn<1>{} +
+                                      ShapeList<InColumn<1, resident_in_column>>{});
   using SplitColumn = ShapeList<Scalar<32, 8, 16>>;
   /// Tiles as large as the registers permit, of which a lane has 128, and small teams: making a
   /// row of this source takes long, and another team can load meanwhile.

@@ -93,9 +93,11 @@ struct HostGeneralShapes : NoShapes {
   using ReducedOnline = Online;
   using SplitOnline = Online;
   using ReducedSplitOnline = Online;
-  using ColumnHeld = Subgroup;
-  using LongColumn = Online;
-  using ReducedColumn = Online;
+  template <int items>
+  using InPairs = ShapeList<Shape<1, 1, items, 2, AccessMode::vectors_across_rows>>;
+  using ColumnHeld = decltype(InPairs<16>{} + Subgroup{});
+  using LongColumn = decltype(InPairs<4>{} + Online{});
+  using ReducedColumn = LongColumn;
   using SplitColumn = Online;
   using TwoPassColumn = Online;
   using ReducedTwoPassColumn = Online;
@@ -111,7 +113,7 @@ struct HostWeightedShapes : NoShapes {
   using FusedRegisters = typename General::FusedRegisters;
   using ReducedOnline = typename General::ReducedOnline;
   using ReducedSplitOnline = typename General::ReducedSplitOnline;
-  using ReducedColumn = typename General::ReducedColumn;
+  using ReducedColumn = typename General::Online;
   using SplitColumn = typename General::SplitColumn;
 };
 

@@ -88,8 +88,7 @@ struct RegisterShapes : ShapeUnits<V> {
       ScalarHalfRows{});
   using AnyAlignmentShortWideningRows =
       decltype(ShapeList<Scalar<8, 8>, AnyAlignment<8, 4>, AnyAlignment<16, 3>, AnyAlignment<16, 4>,
-                         AnyAlignment<32, 3>, AnyAlignment<32, 4>, AnyAlignment<32, 6>,
-                         AnyAlignment<32, 8>>{} +
+                         AnyAlignment<32, 3>, AnyAlignment<32, 4>, AnyAlignment<32, 8>>{} +
                ScalarHalfRows{});
   /// For double, some shapes for any alignment are scalar ones, and rounding up makes some shapes
   /// equal. Each shape is taken once.
@@ -182,9 +181,9 @@ struct RegisterShapes : ShapeUnits<V> {
       std::conditional_t<sizeof(T) == 8, ShapeList<Row<access, 4, 9>>, ShapeList<>>{} +
       WholeItems<access, 8, has_seven(access)>{} + WholeItems<access, 16, true>{});
   template <AccessMode access>
-  using WideningRows = ShapeList<Row<access, 2, 6>, Row<access, 2, 8>, Row<access, 4, 6>,
-                                 Row<access, 4, 8>, Row<access, 8, 5>, Row<access, 8, 6>,
-                                 Row<access, 8, 8>, Row<access, 16, 6>, Row<access, 16, 8>>;
+  using WideningRows =
+      ShapeList<Row<access, 2, 6>, Row<access, 2, 8>, Row<access, 4, 6>, Row<access, 4, 8>,
+                Row<access, 8, 5>, Row<access, 8, 6>, Row<access, 8, 8>, Row<access, 16, 8>>;
   /// If a chunk takes two items, there are fewer numbers of chunks to choose from, but more team
   /// sizes.
   template <AccessMode access>

@@ -26,10 +26,19 @@ struct WeightedShapes : NoShapes {
   template <int lanes, int entries, int warps = 4>
   using Scalar = Shape<warps * 32 / lanes, lanes, entries, 1, AccessMode::scalar, teams(warps)>;
 
-  using ReducedSubgroup = ShapeList<Scalar<1, 8>, Scalar<4, 8>, Peeled<4, 16>, Peeled<8, 16>,
-                                    Peeled<16, 16>, Peeled<32, 16>, Scalar<32, 16>>;
-  using FusedRegisters = ShapeList<Peeled<32, 16, 2>, Peeled<32, 16, 4>, Peeled<32, 16, 8>,
-                                   Scalar<32, 16, 4>, Scalar<32, 16, 16>>;
+  /// Half types have fewer shapes, because the number of kernels is limited. Many of their rows
+  /// that don't fit a vector pass through small teams, see Rule::looping_pays().
+  static constexpr bool has_halfs = sizeof(typename V::X) == 2;
+  template <class... S>
+  using UnlessHalfs = std::conditional_t<has_halfs, ShapeList<>, ShapeList<S...>>;
+  using ReducedSubgroup = decltype(UnlessHalfs<Scalar<1, 8>>{} + ShapeList<Scalar<4, 8>>{} +
+                                   UnlessHalfs<Peeled<4, 16>>{} + ShapeList<Peeled<8, 16>>{} +
+                                   UnlessHalfs<Peeled<16, 16>>{} +
+                                   ShapeList<Peeled<32, 16>, Scalar<32, 16>>{});
+  using FusedRegisters = decltype(UnlessHalfs<Peeled<32, 16, 2>, Peeled<32, 16, 4>>{} +
+                                  ShapeList<Peeled<32, 16, 8>>{} +
+                                  UnlessHalfs<Scalar<32, 16, 4>>{} +
+                                  ShapeList<Scalar<32, 16, 16>>{});
   /// With three teams of floats, running sums leave a lane 80 registers.
   template <int entries>
   using PeeledOfEight = typename GeneralShapes<V>::template PeeledOfEight<entries>;

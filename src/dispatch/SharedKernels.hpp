@@ -16,8 +16,8 @@
 namespace KokkosSoftmax::Impl {
 
 /// Whether a kernel is as fast if it has the code of several outputs. (In `subgroup`, calls with
-/// operands take up to 1.06 times as long, and those with a few columns up to 1.08. The number of
-/// kernels is limited.)
+/// operands take up to 1.06 times as long, and those with a few columns up to 1.08. Strided doubles
+/// with operands take up to 1.04 times as long. The number of kernels is limited.)
 template <class Source, class Shape>
 constexpr bool outputs_share_kernel(Algorithm algorithm) {
   using V = typename Source::Types;
@@ -33,11 +33,12 @@ constexpr bool outputs_share_kernel(Algorithm algorithm) {
       return true;
     case Algorithm::column:
     case Algorithm::cluster_column:
-      return computes_float;
+      return computes_float || knows_rows<Source>;
     case Algorithm::cluster:
       return computes_float && !halfs_throughout;
     case Algorithm::fused_registers:  // not the shapes for few rows, whose launches are short
-      return computes_float && !halfs_throughout && entries > 8;
+      return computes_float &&
+             (Shape::access == AccessMode::scalar || (!halfs_throughout && entries > 8));
     case Algorithm::subgroup:
       // without operands, not rows in one lane or two, which have little work per row
       return computes_float && (knows_rows<Source> || ((!halfs_throughout || Shape::width == 1) &&

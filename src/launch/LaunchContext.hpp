@@ -86,7 +86,7 @@ class LaunchContext {
       case AccessMode::dense_rows:
         return packed(s.width);
       case AccessMode::vectors_across_rows:
-        return rows_in_chunks(s.width);
+        return rows_in_chunks(s.width) && inputs_in_chunks(s.width);
       case AccessMode::phase_vectors:
       case AccessMode::whole_sectors:
         return has_runs();
@@ -134,6 +134,12 @@ class LaunchContext {
   bool rows_in_chunks(int width) const {
     return is_multiple(static_cast<std::uint64_t>(neighbours()), width) && x_in_chunks(width) &&
            (one_value_per_row() || y_in_chunks(width));
+  }
+  bool inputs_in_chunks([[maybe_unused]] int width) const {
+    if constexpr (requires { arguments.inputs_in_chunks(width); })
+      return arguments.inputs_in_chunks(width);
+    else
+      return true;
   }
   bool x_in_chunks(int width) const {
     return in_chunks(problem().x, &OuterAxis::x_stride, problem().x_column_stride, width);

@@ -2,6 +2,7 @@
 #ifndef KOKKOSSOFTMAX_SRC_ROW_COLUMNTILES_HPP
 #define KOKKOSSOFTMAX_SRC_ROW_COLUMNTILES_HPP
 
+#include <row/NeighbourSource.hpp>
 #include <row/TileOf.hpp>
 #include <utility>
 
@@ -34,6 +35,18 @@ class TilesOfRows {
       m_tile[k].take(source, RowTile::columns(source, row, first, thread), entry[k]);
   }
 
+  /// Takes the values of the entries.
+  template <class T>
+  KOKKOS_FORCEINLINE_FUNCTION void set_values(const T (&value)[rows][items]) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < rows; ++k) {
+      typename RowTile::ValueChunk of_row[items];
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int i = 0; i < items; ++i) of_row[i].entry[0] = value[k][i];
+      m_tile[k].set_chunks(of_row);
+    }
+  }
+
  private:
   using T = typename Source::Types::Compute;
 
@@ -58,17 +71,25 @@ class ColumnTiles {
   static constexpr int slots = in_chunks ? 1 : rows;
   static constexpr Strides strides = slots == 1 ? Strides::any : Strides::any_opaque;
   using RowTile = TileOf<Source, items, 1, Shape::threads, AccessMode::scalar, strides>;
-  using Row = typename RowTile::Row;
   static constexpr int chunks = RowTile::chunks;  // columns in the team's tile
+
+ private:
+  using SourceOfLane =
+      std::conditional_t<in_chunks, typename SourceOfChunks<Source, rows>::type, Source>;
+  using Slots =
+      TileSlots<SourceOfLane, items, Shape::width, Shape::threads, Shape::access, Strides::any>;
+
+ public:
+  using Row = std::conditional_t<in_chunks, typename Slots::Row, typename RowTile::Row>;
 
   /// Loads the columns from `first` on.
   KOKKOS_FORCEINLINE_FUNCTION void load(const ArgumentsOf<Source>& arguments,
                                         const Row (&row)[slots], std::int64_t first, int thread) {
     if constexpr (in_chunks) {
-      const Source source(arguments);
+      const SourceOfLane source(arguments);
       RawChunk<X, rows> chunk[items];
-      Chunks::load(source, row[0], first, thread, chunk);
-      m_tile.take(source, row[0], first, thread, chunk);
+      Chunks::load_chunks(source, row[0], first, thread, chunk);
+      take(source, row[0], first, thread, chunk);
     } else {
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < rows; ++k) m_tile[k].load(arguments, row[k], first, thread);
@@ -97,19 +118,25 @@ class ColumnTiles {
   using X = typename V::X;
   using Y = typename V::Y;
 
-  struct Chunks
-      : TileSlots<Source, items, Shape::width, Shape::threads, Shape::access, Strides::any> {
-    using Slots =
-        TileSlots<Source, items, Shape::width, Shape::threads, Shape::access, Strides::any>;
-
-    KOKKOS_FORCEINLINE_FUNCTION static void load(const Source& source, const Row& row,
-                                                 std::int64_t first, int thread,
-                                                 RawChunk<X, rows> (&chunk)[items]) {
-      Slots::load_chunks(source, row, first, thread, chunk);
-    }
+  struct Chunks : Slots {
     using Slots::chunks_left;
     using Slots::holds;
+    using Slots::load_chunks;
   };
+
+  KOKKOS_FORCEINLINE_FUNCTION void take(const SourceOfLane& source, const Row& row,
+                                        std::int64_t first, int thread,
+                                        const RawChunk<X, rows> (&chunk)[items]) {
+    if constexpr (knows_rows<Source>) {
+      const EntryColumns<Row, 1, Shape::threads> columns(
+          row, first + thread, Chunks::chunks_left(row.read_end(source), first, thread));
+      T value[rows][items];
+      source.apply(columns, chunk, value);
+      m_tile.set_values(value);
+    } else {
+      m_tile.take(source, row, first, thread, chunk);
+    }
+  }
 
   template <class MapOf, int... k>
   KOKKOS_FORCEINLINE_FUNCTION void store_chunks(const Row& row, std::int64_t first, int thread,

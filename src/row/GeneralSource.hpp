@@ -34,6 +34,13 @@ struct GeneralArgs : RowArgs<V> {
     return this->template pointers<true>(r);
   }
 
+  /// Whether neighbouring rows share the bias and the mask, or have them side by side in chunks of
+  /// `width` rows that are aligned in each column.
+  bool inputs_in_chunks(int width) const {
+    const int bias_bytes = inputs.bias_is_entries ? sizeof(typename V::X) : sizeof(Compute);
+    return is_in_chunks(inputs.bias, bias_bytes, width) && is_in_chunks(inputs.mask, 1, width);
+  }
+
   /// The number of columns of row r that lengths and the causal limit leave.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t visible_columns(std::int64_t r) const {
     std::int64_t lengths_offset = 0, position = 0;
@@ -61,6 +68,43 @@ struct GeneralArgs : RowArgs<V> {
                    : static_cast<const std::int32_t*>(inputs.lengths.data)[lengths_offset]);
     return visible;
   }
+
+ private:
+  using Compute = typename V::Compute;
+
+  bool is_in_chunks(const RowInput& input, int entry_bytes, int width) const {
+    const int fastest = this->problem.outer_rank - 1;
+    if (input.data == nullptr || input.outer_stride[fastest] == 0) return true;
+    std::uint64_t offsets = reinterpret_cast<std::uintptr_t>(input.data) / entry_bytes |
+                            static_cast<std::uint64_t>(input.column_stride);
+    for (int d = 0; d < fastest; ++d) offsets |= static_cast<std::uint64_t>(input.outer_stride[d]);
+    return input.outer_stride[fastest] == 1 && offsets % static_cast<std::uint64_t>(width) == 0;
+  }
+};
+
+/// Where the inputs of a row begin, in entries, and the index of the row along the causal axis.
+struct InputOffsets {
+  std::int64_t bias = 0;
+  std::int64_t mask = 0;
+  std::int64_t lengths = 0;
+  std::int64_t row_bias = 0;
+  std::int64_t position = 0;
+
+  /// Those of row r.
+  template <class V>
+  KOKKOS_FORCEINLINE_FUNCTION InputOffsets(const GeneralArgs<V>& arguments, std::int64_t r) {
+    const auto add_axis = [&](int d, std::int64_t index) { add(arguments.inputs, d, index); };
+    add_axis(0, arguments.template first_index<true>(r, add_axis));
+  }
+
+  /// Moves `distance` rows along outer axis d.
+  KOKKOS_FORCEINLINE_FUNCTION void add(const RowInputs& inputs, int d, std::int64_t distance) {
+    bias += distance * inputs.bias.outer_stride[d];
+    mask += distance * inputs.mask.outer_stride[d];
+    lengths += distance * inputs.lengths.outer_stride[d];
+    row_bias += distance * inputs.row_bias.outer_stride[d];
+    if (d == inputs.causal_axis) position += distance;
+  }
 };
 
 /// v = scale * x + bias + row_bias or v = scale * (x + bias + row_bias), or -inf where an entry is
@@ -78,25 +122,17 @@ class GeneralSource {
   /// The addresses at which a row starts in the inputs, and how many columns are visible.
   class Row {
    public:
-    KOKKOS_FORCEINLINE_FUNCTION Row(const Arguments& arguments, std::int64_t r) {
+    KOKKOS_FORCEINLINE_FUNCTION Row(const Arguments& arguments, std::int64_t r)
+        : Row(arguments, InputOffsets(arguments, r)) {}
+    KOKKOS_FORCEINLINE_FUNCTION Row(const Arguments& arguments, const InputOffsets& offsets) {
       const RowInputs& inputs = arguments.inputs;
-      std::int64_t bias_offset = 0, mask_offset = 0, lengths_offset = 0, position = 0;
-      std::int64_t row_bias_offset = 0;
-      const auto add_axis = [&](int d, std::int64_t index) {
-        bias_offset += index * inputs.bias.outer_stride[d];
-        mask_offset += index * inputs.mask.outer_stride[d];
-        lengths_offset += index * inputs.lengths.outer_stride[d];
-        row_bias_offset += index * inputs.row_bias.outer_stride[d];
-        if (d == inputs.causal_axis) position = index;
-      };
-      add_axis(0, arguments.template first_index<true>(r, add_axis));
       const std::int64_t bias_bytes =
           is_entries(inputs) ? static_cast<std::int64_t>(sizeof(X)) : sizeof(T);
-      bias = static_cast<const char*>(inputs.bias.data) + bias_offset * bias_bytes;
-      mask = static_cast<const unsigned char*>(inputs.mask.data) + mask_offset;
-      visible = arguments.visible_columns(lengths_offset, position);
+      bias = static_cast<const char*>(inputs.bias.data) + offsets.bias * bias_bytes;
+      mask = static_cast<const unsigned char*>(inputs.mask.data) + offsets.mask;
+      visible = arguments.visible_columns(offsets.lengths, offsets.position);
       if (inputs.row_bias.data != nullptr)
-        row_bias = static_cast<const T*>(inputs.row_bias.data)[row_bias_offset];
+        row_bias = static_cast<const T*>(inputs.row_bias.data)[offsets.row_bias];
     }
 
     const char* bias;
@@ -252,6 +288,22 @@ class GeneralSource {
     return left < 0 ? 0 : left < size ? left : size;
   }
 
+  KOKKOS_FORCEINLINE_FUNCTION const Arguments& arguments() const { return m_arguments; }
+  KOKKOS_FORCEINLINE_FUNCTION bool has_mask() const {
+    return m_arguments.inputs.mask.data != nullptr;
+  }
+
+  /// x[j] = scale * x[j]; 0 for a finite x if the scale is 0, see kernel_scale().
+  template <int size>
+  KOKKOS_FORCEINLINE_FUNCTION void multiply_by_scale(T* x) const {
+    KOKKOS_IF_ON_HOST((const HostScale<T> scale(m_arguments.scale, m_arguments.product_is_zero);
+                       for (int j = 0; j < size; ++j) x[j] = scale.value(x[j], 0);))
+    KOKKOS_IF_ON_DEVICE((multiply_on_device<size>(x);))
+    if (!m_arguments.product_is_zero) return;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < size; ++j) x[j] = Kokkos::abs(x[j]) < T(1) ? T(0) : x[j];
+  }
+
  private:
   void multiply_on_host(std::int64_t size, T* values) const {
     const HostScale<T> scale(m_arguments.scale, m_arguments.product_is_zero);
@@ -271,24 +323,10 @@ class GeneralSource {
       for (std::int64_t i = 0; i < size; ++i) values[i] += static_cast<T>(b[i * stride]);
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION bool has_mask() const {
-    return m_arguments.inputs.mask.data != nullptr;
-  }
-
-  /// scale * x; 0 for a finite x if the scale is 0, see kernel_scale().
   KOKKOS_FORCEINLINE_FUNCTION T product(T x) const {
     T p[1] = {x};
-    multiply<1>(p);
+    multiply_by_scale<1>(p);
     return p[0];
-  }
-  template <int size>
-  KOKKOS_FORCEINLINE_FUNCTION void multiply(T* x) const {
-    KOKKOS_IF_ON_HOST((const HostScale<T> scale(m_arguments.scale, m_arguments.product_is_zero);
-                       for (int j = 0; j < size; ++j) x[j] = scale.value(x[j], 0);))
-    KOKKOS_IF_ON_DEVICE((multiply_on_device<size>(x);))
-    if (!m_arguments.product_is_zero) return;
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int j = 0; j < size; ++j) x[j] = Kokkos::abs(x[j]) < T(1) ? T(0) : x[j];
   }
 
   template <int size>
@@ -321,7 +359,7 @@ class GeneralSource {
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int j = 0; j < size; ++j) value[j] += row.row_bias;
     }
-    if (inputs.scale_biases) multiply<size>(value);
+    if (inputs.scale_biases) multiply_by_scale<size>(value);
     if (has_mask()) {
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int j = 0; j < size; ++j)
@@ -356,7 +394,7 @@ class GeneralSource {
   KOKKOS_FORCEINLINE_FUNCTION void scale(const Raw* chunk, T* value) const {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i) widen<X, width>(chunk[i], value + i * width);
-    if (!m_arguments.inputs.scale_biases) multiply<items * width>(value);
+    if (!m_arguments.inputs.scale_biases) multiply_by_scale<items * width>(value);
   }
 
   template <class Bias, int width, int count>

@@ -52,8 +52,9 @@ struct ColumnNumbers<true> {
 /// A row, and its division into `head` single entries (up to the first aligned address), then
 /// `chunks` chunks, then single entries up to the end (the tail). Head and tail are the peeled
 /// entries.
-template <class Source, int width, AccessMode access, int alignment>
+template <class Source_, int width, AccessMode access, int alignment>
 struct ChunkedRow {
+  using Source = Source_;
   using V = typename Source::Types;
   using X = typename V::X;
   using Y = typename V::Y;
@@ -160,10 +161,11 @@ struct ChunkedRow {
 };
 
 /// The number of entries, at most `columns`, up to the last one that any of the rows reads.
-template <class Source, class Row, int size>
+template <class Row, int size>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t longest_read(
-    [[maybe_unused]] const ArgumentsOf<Source>& arguments, [[maybe_unused]] const Row (&row)[size],
-    std::int64_t columns) {
+    [[maybe_unused]] const ArgumentsOf<typename Row::Source>& arguments,
+    [[maybe_unused]] const Row (&row)[size], std::int64_t columns) {
+  using Source = typename Row::Source;
   if constexpr (knows_rows<Source> || limits_rows<Source>) {
     const Source source(arguments);
     std::int64_t longest = 0;

@@ -97,7 +97,8 @@ class TileSlots {
   template <class Distance>
   KOKKOS_FORCEINLINE_FUNCTION static void load_chunks_at(const Source& source, int left, const X* p,
                                                          Distance distance, Raw (&chunk)[items]) {
-    if constexpr (knows_rows<Source> && access == AccessMode::scalar) {
+    if constexpr (knows_rows<Source> &&
+                  (access == AccessMode::scalar || access == AccessMode::vectors_across_rows)) {
       if (holds(items - 1, left)) return load_guarded<false>(source, left, p, distance, chunk);
     }
     load_guarded<true>(source, left, p, distance, chunk);

@@ -218,14 +218,19 @@ class ColumnTeam {
       [[maybe_unused]] const State (&all)[rows_per_lane]) const {
     using Tile = typename Tiles::RowTile;
     if constexpr (masks_entries<Tile> || limits_rows<Source>) {
-      static_assert(Tiles::slots == rows_per_lane, "each row has a Row");
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < rows_per_lane; ++k) {
         if (!is_row(k)) continue;
-        if constexpr (limits_rows<Source>)
+        if constexpr (limits_rows<Source>) {
+          static_assert(Tiles::slots == rows_per_lane, "each row has a Row");
           finish_masked_end<Op, Tile>(m_arguments, lane_rows.row[k], first, thread(), all[k]);
-        else
+        } else if constexpr (Tiles::slots == rows_per_lane) {
           finish_masked<Op, Tile>(m_arguments, lane_rows.row[k], first, thread(), all[k]);
+        } else if (has_nan_results(all[k])) {
+          auto row = row_again<typename Tile::Row>(m_arguments, row_number(k));
+          row.end = lane_rows.row[0].end;
+          finish_masked<Op, Tile>(m_arguments, row, first, thread(), all[k]);
+        }
       }
     }
   }
@@ -451,8 +456,8 @@ struct ColumnKernel : ColumnMembers<ColumnTeam<Exec, typename Op::State, Source,
 
   KOKKOS_FORCEINLINE_FUNCTION void settle(const Team& team, int k, State& state) const {
     second_read_of_thread<typename Tiles::RowTile>(arguments, 0, team.thread(), state, [&] {
-      return row_again<typename Tiles::Row>(arguments,
-                                            team.is_row(k) ? team.row_number(k) : team.spare_row());
+      return row_again<typename Tiles::RowTile::Row>(
+          arguments, team.is_row(k) ? team.row_number(k) : team.spare_row());
     });
   }
 

@@ -24,7 +24,7 @@ KOKKOS_FORCEINLINE_FUNCTION void reduce_columns(const typename Team::Arguments& 
                                                 const See& see) {
   using Tiles = typename Team::Tiles;
   OnlineSum<Exp, typename Team::State> sum[Tiles::rows];
-  const std::int64_t end = longest_read<typename Team::Source>(arguments, rows.row, columns);
+  const std::int64_t end = longest_read(arguments, rows.row, columns);
   for (std::int64_t first = 0; first < end; first += Tiles::chunks) {
     auto tiles = team.tiles();
     tiles.load(arguments, rows.row, first, team.thread());

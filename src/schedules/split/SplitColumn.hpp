@@ -135,7 +135,7 @@ class SplitColumnTeam
   template <class Exp>
   KOKKOS_FORCEINLINE_FUNCTION typename Group::Contribution reduce(const SlotRows& row) const {
     OnlineSum<Exp, typename Op::State> sum[slots];
-    const std::int64_t end = longest_read<Source>(this->m_arguments, row.slot, row.end());
+    const std::int64_t end = longest_read(this->m_arguments, row.slot, row.end());
     for (std::int64_t first = 0; first < end; first += RowTile::chunks) {
       RowTile tile[slots];
       load(row, first, tile);

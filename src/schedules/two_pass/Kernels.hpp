@@ -74,7 +74,7 @@ struct TwoPassReduceKernel {
   KOKKOS_FORCEINLINE_FUNCTION void settle(const Team& team, const PassPart& part, int k,
                                           State& state) const {
     second_read_of_thread<typename Tiles::RowTile>(arguments, 0, team.thread(), state, [&] {
-      auto row = row_again<typename Tiles::Row>(
+      auto row = row_again<typename Tiles::RowTile::Row>(
           arguments, team.is_row(k) ? team.row_number(k) : team.spare_row());
       part.cut(row, team.is_row(k));
       return row;
