@@ -311,21 +311,22 @@ TYPED_TEST(InputsOf, InfiniteRowBiasTimesNegativeScale) {
   const auto algorithms = all_algorithms_and_automatic();
   const Given given{.bias = true, .row_bias = true, .scale_biases = true};
   for (const std::size_t columns : {13, 301, 5001}) {
-    auto inputs = random_inputs<T>(given, Broadcast::full, 9, columns);
+    constexpr std::size_t count = 10;
+    auto inputs = random_inputs<T>(given, Broadcast::side_by_side, count, columns);
     inputs.row_bias[3] = infinity;
     inputs.row_bias[5] = -infinity;
-    const auto x = normal_rows<X>(9, columns);
+    const auto x = normal_rows<X>(count, columns);
     const auto v = values_of(x, inputs, -0.75);
     const Expected expected = expected_of(v, inputs, EmptyRows::nan);
     for (const Algorithm algorithm : algorithms)
       for (const Function function : all_functions)
         for (const int axis : {0, 1}) {
           const Case c{.function = function,
-                       .extents = axis == 1 ? Extents{9, columns} : Extents{columns, 9},
+                       .extents = axis == 1 ? Extents{count, columns} : Extents{columns, count},
                        .options = {.axis = axis, .scale = -0.75, .algorithm = algorithm}};
           is_served(algorithm, [&] {
-            EXPECT_TRUE((TestFixture::template check<Right, T>(c, x, inputs, given, Broadcast::full,
-                                                               v, expected)));
+            EXPECT_TRUE((TestFixture::template check<Right, T>(
+                c, x, inputs, given, Broadcast::side_by_side, v, expected)));
           });
         }
   }
@@ -735,6 +736,32 @@ TYPED_TEST(InputsOf, PlanOfNullOperands) {
   plan.execute(x_view, y_view, Operands{.bias = BiasView(bias.data(), count, columns)});
   Exec{}.fence();
   EXPECT_TRUE(check_output(c, v, reference(v), y_field));
+}
+
+// The same along axis 0, with a bias that isn't side by side for neighbouring rows.
+TYPED_TEST(InputsOf, PlanOfNullOperandsOfNeighbours) {
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using Exec = typename TypeParam::exec;
+  using BiasView = Kokkos::View<const X**, Left, Exec, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+  constexpr std::size_t count = 10, columns = 13;
+  const auto inputs = random_inputs<X>({.bias = true}, Broadcast::full, count, columns);
+  const auto x = normal_rows<X>(count, columns);
+  const auto v = values_of(x, inputs, 1);
+  const Case c{.extents = {columns, count}, .options = {.axis = 0, .algorithm = Algorithm::column}};
+  Field<X, Exec> x_field(place<Right>(c.extents, 0));
+  Field<Y, Exec> y_field(place<Right>(c.extents, 0));
+  x_field.assign(rows_to_tensor(x.values, c.extents, 0));
+  const auto bias = on_device<Exec>(inputs.bias);
+  const auto x_view = x_field.template view<Right, 2, const X>();
+  const auto y_view = y_field.template view<Right, 2>();
+  is_served(Algorithm::column, [&] {
+    const auto plan = plan_softmax(Exec{}, x_view, y_view, c.options,
+                                   Operands{.bias = BiasView(nullptr, columns, count)});
+    plan.execute(x_view, y_view, Operands{.bias = BiasView(bias.data(), columns, count)});
+    Exec{}.fence();
+    EXPECT_TRUE(check_output(c, v, reference(v), y_field));
+  });
 }
 
 // So many rows that they pass through teams of one warp on a GPU if they are only read.

@@ -178,16 +178,18 @@ class Rule {
   bool one_thread_pays() const {
     constexpr bool are_floats = is_full_precision<V> && sizeof(X) == sizeof(float);
     constexpr int longest_of_few_rows = 64;
-    const int longest = has_weights<Source> || (are_floats && !has_pairs_per_lane()) ? 512 : 1024;
     const std::int64_t columns = m_context.problem().columns;
-    return columns <= longest_of_few_rows || (columns <= longest && exceed_resident_columns());
+    if (columns <= longest_of_few_rows) return true;
+    const int longest = has_weights<Source> || (are_floats && !has_pairs_per_lane()) ? 512 : 1024;
+    return columns <= longest && exceed_resident_columns();
   }
   static constexpr bool reduces_with_operands = knows_rows<Source> && !Op::writes_entries;
 
   /// Whether strided rows that lie side by side are faster in clusters, if these can hold them.
   /// Long columns are: they are read only once. Computation limits the kernels of half types and of
-  /// long columns with operands. These are faster in clusters only if `column` has no team for each
-  /// multiprocessor (measured on an H200).
+  /// long columns with operands. If these are longer than longest_in_clusters_of_many_rows(), they
+  /// are faster in clusters only if `column` has no team for each multiprocessor (measured on an
+  /// H200).
   bool clusters_pay() const {
     constexpr int longest_in_one_team = 256;
     if (is_host_space<Exec> || !Op::writes_entries || !m_context.rows_are_neighbours() ||
@@ -195,17 +197,18 @@ class Rule {
       return false;
     constexpr bool moves_fast = is_full_precision<V> && !knows_rows<Source>;
     constexpr int rows_per_team = 32;
-    return moves_fast || m_context.problem().columns <= longest_with_operands_in_cluster() ||
+    return moves_fast || m_context.problem().columns <= longest_in_clusters_of_many_rows() ||
            m_context.problem().rows <= rows_per_team * multiprocessors(m_context.exec);
   }
-  /// Clusters of teams of eight warps hold up to 2048 columns. Half types have the most computation
-  /// per byte, and floats with a bias per entry the least (measured on an H200).
-  int longest_with_operands_in_cluster() const {
+  /// Clusters of teams of eight warps hold up to 2048 columns. With operands, half types have the
+  /// most computation per byte, and floats with a bias per entry the least (measured on an H200,
+  /// with half types whose results have their own type).
+  int longest_in_clusters_of_many_rows() const {
     if (!is_full_precision<V>) return knows_rows<Source> ? 1024 : 0;
     if constexpr (knows_rows<Source> && sizeof(X) == sizeof(float)) {
       const RowInput& bias = m_context.arguments.inputs.bias;
       const bool has_bias_per_entry =
-          bias.data != nullptr && bias.outer_stride[m_context.problem().outer_rank - 1] != 0;
+          bias.outer_stride[m_context.problem().outer_rank - 1] != 0 && bias.column_stride != 0;
       if (has_bias_per_entry) return 4096;
     }
     return 2048;
@@ -348,13 +351,14 @@ class Rule {
   }
 
   /// Whether strided rows are so short that a lane has little to do per row, and a lane can't load
-  /// several rows at one time. Rows that are only reduced and have operands are faster in one lane
-  /// in any case (measured on an H200).
+  /// several rows at one time. With operands, lanes load several rows only if there are many, and
+  /// rows that are only reduced are faster in one lane in any case (measured on an H200).
   bool lane_holds_row() const {
     // of the shapes of `subgroup` with one lane per row
     constexpr int longest = has_labels<Source> ? 24 : 8;
     return m_context.problem().columns <= longest &&
-           (reduces_with_operands || !has_pairs_per_lane());
+           (reduces_with_operands || !has_pairs_per_lane() ||
+            (knows_rows<Source> && !exceed_resident_columns()));
   }
   /// Whether a lane of `column` can load entries of several rows at one time.
   bool has_pairs_per_lane() const {

@@ -31,7 +31,7 @@ struct WeightedShapes : NoShapes {
   static constexpr bool has_halfs = sizeof(typename V::X) == 2;
   template <class... S>
   using UnlessHalfs = std::conditional_t<has_halfs, ShapeList<>, ShapeList<S...>>;
-  using ReducedSubgroup = decltype(UnlessHalfs<Scalar<1, 8>>{} + ShapeList<Scalar<4, 8>>{} +
+  using ReducedSubgroup = decltype(ShapeList<Scalar<1, 8>, Scalar<4, 8>>{} +
                                    UnlessHalfs<Peeled<4, 16>>{} + ShapeList<Peeled<8, 16>>{} +
                                    UnlessHalfs<Peeled<16, 16>>{} +
                                    ShapeList<Peeled<32, 16>, Scalar<32, 16>>{});

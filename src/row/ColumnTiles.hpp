@@ -11,6 +11,8 @@ namespace KokkosSoftmax::Impl {
 /// One tile per row of a lane, for entries that are loaded in chunks across the rows.
 template <RowSource Source, class RowTile, int rows>
 class TilesOfRows {
+  using T = typename Source::Types::Compute;
+
  public:
   using X = typename Source::Types::X;
   using Row = typename RowTile::Row;
@@ -36,7 +38,6 @@ class TilesOfRows {
   }
 
   /// Takes the values of the entries.
-  template <class T>
   KOKKOS_FORCEINLINE_FUNCTION void set_values(const T (&value)[rows][items]) {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows; ++k) {
@@ -48,8 +49,6 @@ class TilesOfRows {
   }
 
  private:
-  using T = typename Source::Types::Compute;
-
   RowTile m_tile[rows];
 };
 
@@ -128,6 +127,7 @@ class ColumnTiles {
                                         std::int64_t first, int thread,
                                         const RawChunk<X, rows> (&chunk)[items]) {
     if constexpr (knows_rows<Source>) {
+      static_assert(!std::is_same_v<Source, SourceOfLane>, "only GeneralSource has such rows");
       const EntryColumns<Row, 1, Shape::threads> columns(
           row, first + thread, Chunks::chunks_left(row.read_end(source), first, thread));
       T value[rows][items];

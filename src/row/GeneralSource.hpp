@@ -35,7 +35,8 @@ struct GeneralArgs : RowArgs<V> {
   }
 
   /// Whether neighbouring rows share the bias and the mask, or have them side by side in chunks of
-  /// `width` rows that are aligned in each column.
+  /// `width` rows that are aligned in each column. Plans are made with addresses that can be null;
+  /// the strides are those of the calls.
   bool inputs_in_chunks(int width) const {
     const int bias_bytes = inputs.bias_is_entries ? sizeof(typename V::X) : sizeof(Compute);
     return is_in_chunks(inputs.bias, bias_bytes, width) && is_in_chunks(inputs.mask, 1, width);
@@ -74,7 +75,7 @@ struct GeneralArgs : RowArgs<V> {
 
   bool is_in_chunks(const RowInput& input, int entry_bytes, int width) const {
     const int fastest = this->problem.outer_rank - 1;
-    if (input.data == nullptr || input.outer_stride[fastest] == 0) return true;
+    if (input.outer_stride[fastest] == 0) return true;  // also without the input
     std::uint64_t offsets = reinterpret_cast<std::uintptr_t>(input.data) / entry_bytes |
                             static_cast<std::uint64_t>(input.column_stride);
     for (int d = 0; d < fastest; ++d) offsets |= static_cast<std::uint64_t>(input.outer_stride[d]);

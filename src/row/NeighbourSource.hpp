@@ -84,13 +84,15 @@ class NeighbourSource : public GeneralSource<V> {
    private:
     KOKKOS_FORCEINLINE_FUNCTION Row(const Arguments& arguments, InputOffsets offsets)
         : Base::Row(arguments, offsets) {
+      visible_of[0] = this->visible;
+      row_bias_of[0] = this->row_bias;
       KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < rows; ++k) {
+      for (int k = 1; k < rows; ++k) {
+        offsets.add(arguments.inputs, arguments.problem.outer_rank - 1, 1);
         const typename Base::Row row(arguments, offsets);
         visible_of[k] = row.visible;
         row_bias_of[k] = row.row_bias;
         if (row.visible > this->visible) this->visible = row.visible;
-        offsets.add(arguments.inputs, arguments.problem.outer_rank - 1, 1);
       }
     }
   };

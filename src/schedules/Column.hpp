@@ -227,6 +227,7 @@ class ColumnTeam {
         } else if constexpr (Tiles::slots == rows_per_lane) {
           finish_masked<Op, Tile>(m_arguments, lane_rows.row[k], first, thread(), all[k]);
         } else if (has_nan_results(all[k])) {
+          static_assert(!has_panel, "the row isn't cut to a part");
           auto row = row_again<typename Tile::Row>(m_arguments, row_number(k));
           row.end = lane_rows.row[0].end;
           finish_masked<Op, Tile>(m_arguments, row, first, thread(), all[k]);
