@@ -148,7 +148,8 @@ class Rule {
   }
 
   /// Whether strided rows take the shapes of `column` that have few threads per row. Calls that ask
-  /// for `column` do so for few rows too if a lane can have several rows with operands.
+  /// for `column` do so for few rows too if a lane can have several rows with operands, so that
+  /// tests of few rows reach these kernels.
   bool takes_few_threads() const {
     if (is_automatic()) return few_threads_pay();
     return m_context.options.algorithm == Algorithm::column &&
@@ -458,7 +459,8 @@ class Rule {
     return last;
   }
   /// Whether there are two teams per multiprocessor if a lane has several rows with operands. With
-  /// fewer rows, lanes with one row are faster (measured on an H200).
+  /// fewer rows, lanes with one row are faster (measured on an H200). Calls that ask for an
+  /// algorithm don't need as many.
   bool has_enough_pairs(const Schedule& schedule) const {
     if (!knows_rows<Source> || !is_automatic() ||
         schedule.access != AccessMode::vectors_across_rows)

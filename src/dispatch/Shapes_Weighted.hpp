@@ -26,8 +26,8 @@ struct WeightedShapes : NoShapes {
   template <int lanes, int entries, int warps = 4>
   using Scalar = Shape<warps * 32 / lanes, lanes, entries, 1, AccessMode::scalar, teams(warps)>;
 
-  /// Half types have fewer shapes, because the number of kernels is limited. Many of their rows
-  /// that don't fit a vector pass through small teams, see Rule::looping_pays().
+  /// Half types have fewer shapes, because the number of kernels is limited. If there are many rows
+  /// that don't fit a vector, these pass through small teams: Rule::looping_pays().
   static constexpr bool has_halfs = sizeof(typename V::X) == 2;
   template <class... S>
   using UnlessHalfs = std::conditional_t<has_halfs, ShapeList<>, ShapeList<S...>>;

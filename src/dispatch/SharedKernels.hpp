@@ -17,9 +17,8 @@ namespace KokkosSoftmax::Impl {
 
 /// Whether a kernel is as fast if it has the code of several outputs. (In `subgroup`, calls with
 /// operands take up to 1.06 times as long, and those with a few columns up to 1.08. Strided doubles
-/// with operands take up to 1.04 times as long, and rows of half types in `fused_registers` with
-/// loads of one entry, which are for `reproducible`, weren't measured. The number of kernels is
-/// limited.)
+/// with operands take up to 1.04 times as long. `fused_registers` of half types with loads of one
+/// entry wasn't measured; it is for `reproducible`. The number of kernels is limited.)
 template <class Source, class Shape>
 constexpr bool outputs_share_kernel(Algorithm algorithm) {
   using V = typename Source::Types;

@@ -73,6 +73,7 @@ struct GeneralArgs : RowArgs<V> {
  private:
   using Compute = typename V::Compute;
 
+  /// inputs_in_chunks() for one input.
   bool is_in_chunks(const RowInput& input, int entry_bytes, int width) const {
     const int fastest = this->problem.outer_rank - 1;
     if (input.outer_stride[fastest] == 0) return true;  // also without the input

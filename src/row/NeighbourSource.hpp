@@ -61,6 +61,8 @@ class InputAcrossRows {
   bool m_is_shared;
 };
 
+/// The source of chunks that have one entry of each of `rows` rows. Its values are those of
+/// GeneralSource.
 template <class V, int rows>
 class NeighbourSource : public GeneralSource<V> {
   using Base = GeneralSource<V>;
