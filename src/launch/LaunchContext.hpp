@@ -6,6 +6,7 @@
 #include <backend/Schedule.hpp>
 #include <impl/KokkosSoftmax_RowInputs.hpp>
 #include <row/RowArgs.hpp>
+#include <row/RowsInChunks.hpp>
 #include <row/SectorPanel.hpp>
 #include <row/Tile.hpp>
 
@@ -150,11 +151,9 @@ class LaunchContext {
   template <class T>
   bool in_chunks(const T* p, std::int64_t OuterAxis::*stride, std::int64_t column_stride,
                  int width) const {
-    const auto& outer = problem().outer;
-    const int fastest = problem().outer_rank - 1;
-    std::uint64_t offsets = position(p) | static_cast<std::uint64_t>(column_stride);
-    for (int d = 0; d < fastest; ++d) offsets |= static_cast<std::uint64_t>(outer[d].*stride);
-    return outer[fastest].*stride == 1 && is_multiple(offsets, width);
+    return are_rows_in_chunks(
+        p, sizeof(T), column_stride, problem().outer_rank,
+        [&](int d) { return problem().outer[d].*stride; }, width);
   }
 
   template <class T>

@@ -11,6 +11,7 @@
 #include <impl/device/backend/KokkosSoftmax_Unroll.hpp>
 #include <row/InputChunks.hpp>
 #include <row/RowArgs.hpp>
+#include <row/RowsInChunks.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
@@ -75,12 +76,11 @@ struct GeneralArgs : RowArgs<V> {
 
   /// inputs_in_chunks() for one input.
   bool is_in_chunks(const RowInput& input, int entry_bytes, int width) const {
-    const int fastest = this->problem.outer_rank - 1;
-    if (input.outer_stride[fastest] == 0) return true;  // also without the input
-    std::uint64_t offsets = reinterpret_cast<std::uintptr_t>(input.data) / entry_bytes |
-                            static_cast<std::uint64_t>(input.column_stride);
-    for (int d = 0; d < fastest; ++d) offsets |= static_cast<std::uint64_t>(input.outer_stride[d]);
-    return input.outer_stride[fastest] == 1 && offsets % static_cast<std::uint64_t>(width) == 0;
+    const int rank = this->problem.outer_rank;
+    return input.outer_stride[rank - 1] == 0 ||  // also without the input
+           are_rows_in_chunks(
+               input.data, entry_bytes, input.column_stride, rank,
+               [&](int d) { return input.outer_stride[d]; }, width);
   }
 };
 
