@@ -226,6 +226,73 @@ TYPED_TEST(Backward, MaskedEntries) {
     }
 }
 
+// Neighbouring rows, of which a lane can load entries of two or four at one time
+// (NeighbourPairs), if all three arrays have them side by side at aligned addresses.
+TYPED_TEST(Backward, NeighbouringRows) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN(),
+              infinity = std::numeric_limits<T>::infinity();
+  struct Offsets {
+    std::size_t y, dy, dx;
+  };
+  for (const auto& [count, columns] :
+       {MatrixOf{132, 3}, MatrixOf{132, 8}, MatrixOf{70, 8}, MatrixOf{70, 13}, MatrixOf{71, 13},
+        MatrixOf{66, 30}, MatrixOf{34, 50}, MatrixOf{34, 100}, MatrixOf{34, 250},
+        MatrixOf{130, 600}, MatrixOf{66, 3000}})
+    for (const auto function : backward_functions) {
+      const T masked = function == BackwardFunction::softmax_backward ? T(0) : -infinity;
+      auto sample = backward_sample<X>(function, count, columns);
+      for (std::size_t i = 0; i < sample.y.values.size(); ++i) {
+        const std::size_t row = i / columns;
+        if (row == 4 || row == 7) continue;
+        if (i % 7 == 3 || row == 2) {  // row 2 as a whole
+          sample.y.values[i] = masked;
+          sample.dy.values[i] = i % 2 == 0 ? nan : infinity;
+        }
+      }
+      sample.dy.values[4 * columns] = nan;
+      sample.dy.values[7 * columns] = infinity;
+      const auto expected = reference_backward(function, sample.y, sample.dy, -1.5);
+      for (const Algorithm algorithm : {Algorithm::column, Algorithm::cluster_column})
+        for (const auto& offsets : {Offsets{0, 0, 0}, Offsets{2, 2, 2}, Offsets{1, 0, 0},
+                                    Offsets{0, 1, 0}, Offsets{0, 0, 1}}) {
+          const BackwardCase c{.function = function,
+                               .extents = {columns, count},
+                               .options = {.axis = 0, .scale = -1.5, .algorithm = algorithm},
+                               .y_offset = offsets.y,
+                               .dy_offset = offsets.dy,
+                               .dx_offset = offsets.dx};
+          is_served(algorithm, [&] {
+            EXPECT_TRUE((TestFixture::template check<Right, Right, Right>(c, sample, expected)));
+            EXPECT_TRUE((TestFixture::template check<Right, Left, Right>(c, sample, expected)));
+            EXPECT_TRUE((TestFixture::template check<Right, Right, Left>(c, sample, expected)));
+          });
+        }
+    }
+}
+
+// The same with an outer axis beside the neighbours.
+TYPED_TEST(Backward, NeighbouringRowsOfTwoAxes) {
+  using X = typename TypeParam::x_value;
+  for (const std::size_t neighbours : {std::size_t(64), std::size_t(66), std::size_t(65)})
+    for (const std::size_t columns : {7, 40, 200})
+      for (const auto function : backward_functions) {
+        const auto sample = backward_sample<X>(function, 3 * neighbours, columns);
+        const auto expected = reference_backward(function, sample.y, sample.dy);
+        for (const Algorithm algorithm : {Algorithm::column, Algorithm::cluster_column}) {
+          const BackwardCase c{.function = function,
+                               .extents = {3, columns, neighbours},
+                               .options = {.axis = 1, .algorithm = algorithm}};
+          is_served(algorithm, [&] {
+            EXPECT_TRUE((TestFixture::template check<Right, Right, Right, 3>(c, sample, expected)));
+            EXPECT_TRUE(
+                (TestFixture::template check<Right, Strided, Right, 3>(c, sample, expected)));
+          });
+        }
+      }
+}
+
 // An infinite dy makes dx NaN in its entry and infinite in the others, except in masked ones. With
 // the scale 0, it makes dx NaN in all of them.
 TYPED_TEST(Backward, InfiniteEntries) {

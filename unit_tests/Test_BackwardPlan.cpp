@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <support/Algorithms.hpp>
 #include <support/Backward.hpp>
 #include <support/Instances.hpp>
 #include <support/Recorder.hpp>
@@ -186,6 +187,45 @@ TYPED_TEST(BackwardPlans, Description) {
 }
 
 // dx can be y or dy, whatever Views the plan was made with.
+// Whether a lane computes several neighbouring rows of a strided axis: half types do, and floats in
+// clusters, if there are enough rows, all in aligned pairs.
+TYPED_TEST(BackwardPlans, ChoiceForPairsOfNeighbours) {
+  using X = typename TypeParam::x_value;
+  using Exec = typename TypeParam::exec;
+  using Matrix = Kokkos::View<X**, Kokkos::LayoutStride, Exec>;
+  if (KokkosSoftmax::Impl::is_host_space<Exec>) GTEST_SKIP() << "for GPUs";
+  const Exec exec;
+  const std::size_t many =
+      1024 * static_cast<std::size_t>(KokkosSoftmax::Impl::multiprocessors(exec));
+  const auto is_in_pairs = [&](const Matrix& y, const Matrix& dy, Options options) {
+    const auto plan = plan_softmax_backward(exec, y, dy, y, options);
+    return plan.describe().find("access=vectors_across_rows") != std::string::npos;
+  };
+  const auto matrix = [](std::size_t columns, std::size_t count) {
+    return Kokkos::View<X**, Right, Exec>(Kokkos::view_alloc("y", Kokkos::WithoutInitializing),
+                                          columns, count);
+  };
+  for (const std::size_t columns : {4, 12, 30, 50, 100, 300})
+    for (const std::size_t count : {many, many - 2, many + 1, std::size_t(1000)}) {
+      const auto y = matrix(columns, count);
+      const Kokkos::View<X**, Kokkos::LayoutLeft, Exec> apart(
+          Kokkos::view_alloc("dy", Kokkos::WithoutInitializing), columns, count);
+      const bool in_cluster = columns > 64;
+      bool has_pairs = sizeof(X) == 2 || (sizeof(X) == 4 && in_cluster);
+      if (in_cluster)
+        has_pairs = has_pairs && is_served(Algorithm::cluster_column, [&] {
+                      plan_softmax_backward(exec, y, y, y,
+                                            {.axis = 0, .algorithm = Algorithm::cluster_column});
+                    });
+      const bool in_fours = sizeof(X) == 2 && columns <= 8;
+      const bool are_enough = count % (in_fours ? 4 : 2) == 0 && count > 1000;
+      EXPECT_EQ(is_in_pairs(y, y, {.axis = 0}), has_pairs && are_enough)
+          << columns << " columns, " << count << " rows";
+      EXPECT_FALSE(is_in_pairs(y, apart, {.axis = 0}));
+      EXPECT_FALSE(is_in_pairs(y, y, {.axis = 0, .reproducible = true}));
+    }
+}
+
 TYPED_TEST(BackwardPlans, InPlace) {
   for (const auto function : backward_functions)
     for (const Extents& extents : {Extents{65, 33}, Extents{3, 5001}})

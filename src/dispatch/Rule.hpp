@@ -10,6 +10,7 @@
 #include <backend/DivideUp.hpp>
 #include <backend/Hardware.hpp>
 #include <dispatch/KernelRegistry.hpp>
+#include <schedules/cluster/ClusterPlan.hpp>
 #include <span>
 
 namespace KokkosSoftmax::Impl {
@@ -54,6 +55,7 @@ class Rule {
 
  private:
   using X = typename V::X;
+  static constexpr bool are_floats = is_full_precision<V> && sizeof(X) == sizeof(float);
   static constexpr const auto& list = kernel_variants<Exec, Op, function, Source>;
   static_assert(are_distinct(list));
   static constexpr VariantsByAlgorithm<list.size()> by_algorithm{list};
@@ -148,13 +150,12 @@ class Rule {
   }
 
   /// Whether strided rows take the shapes of `column` that have few threads per row. Calls that ask
-  /// for `column` do so for few rows too if a lane can have several rows with operands, so that
-  /// tests of few rows reach these kernels.
+  /// for `column` do so for few rows too if a lane can have several rows with operands or two
+  /// inputs, so that tests of few rows reach these kernels.
   bool takes_few_threads() const {
     if (is_automatic()) return few_threads_pay();
     return m_context.options.algorithm == Algorithm::column &&
-           (few_threads_pay() ||
-            (knows_rows<Source> && Op::writes_entries && has_pairs_per_lane()));
+           (few_threads_pay() || (has_row<Source> && Op::writes_entries && has_pairs_per_lane()));
   }
   /// Whether strided rows are faster in the shapes of `column` that have few threads per row.
   bool few_threads_pay() const {
@@ -177,7 +178,6 @@ class Rule {
   /// of a few tiles (64 columns) always are, and longer ones up to a limit if there are enough rows
   /// (measured on an H200, with 2^27 entries).
   bool one_thread_pays() const {
-    constexpr bool are_floats = is_full_precision<V> && sizeof(X) == sizeof(float);
     constexpr int longest_of_few_rows = 64;
     const std::int64_t columns = m_context.problem().columns;
     if (columns <= longest_of_few_rows) return true;
@@ -189,23 +189,39 @@ class Rule {
   /// Whether strided rows that lie side by side are faster in clusters, if these can hold them.
   /// Long columns are: they are read only once. Computation limits the kernels of half types and of
   /// long columns with operands. If these are longer than longest_in_clusters_of_many_rows(), they
-  /// are faster in clusters only if `column` has no team for each multiprocessor (measured on an
-  /// H200).
+  /// are faster in clusters only if `column` has no team for each multiprocessor. Rows with two
+  /// inputs are faster in clusters if a lane can load two rows at one time. (Measured on an H200.)
   bool clusters_pay() const {
-    constexpr int longest_in_one_team = 256;
-    if (is_host_space<Exec> || !Op::writes_entries || !m_context.rows_are_neighbours() ||
-        m_context.problem().columns <= longest_in_one_team)
+    if (is_host_space<Exec> || !Op::writes_entries || !m_context.rows_are_neighbours())
       return false;
+    const std::int64_t columns = m_context.problem().columns;
+    constexpr int longest_in_any_team = 64;
+    if (columns <= longest_in_any_team) return false;
+    const bool gradients_in_pairs = has_two_inputs<Source> && has_pairs_in_clusters();
+    if (!gradients_in_pairs && columns <= longest_in_one_team()) return false;
     constexpr bool moves_fast = is_full_precision<V> && !knows_rows<Source>;
     constexpr int rows_per_team = 32;
-    return moves_fast || m_context.problem().columns <= longest_in_clusters_of_many_rows() ||
+    return moves_fast || gradients_in_pairs || columns <= longest_in_clusters_of_many_rows() ||
            m_context.problem().rows <= rows_per_team * multiprocessors(m_context.exec);
   }
-  /// Clusters of teams of eight warps hold up to 2048 columns. With operands, half types have the
-  /// most computation per byte, and floats with a bias per entry the least (measured on an H200,
-  /// with half types whose results have their own type).
+  /// The longest strided rows that are faster in one team. For two inputs: with one row per lane.
+  int longest_in_one_team() const {
+    if (has_two_inputs<Source> && is_full_precision<V>) return are_floats ? 64 : 128;
+    if (knows_rows<Source> && are_floats)
+      return few_threads_pay() && has_pairs_per_lane() ? 256 : 128;
+    return 256;
+  }
+  /// Whether the lanes of clusters load entries of two rows at one time.
+  bool has_pairs_in_clusters() const {
+    const int variant = in_clusters();
+    return variant != none && list[variant].schedule.access == AccessMode::vectors_across_rows;
+  }
+  /// Clusters of teams of eight warps hold up to 2048 columns with one row per lane. With operands,
+  /// half types have the most computation per byte, and floats with a bias per entry the least
+  /// (measured on an H200, with half types whose results have their own type).
   int longest_in_clusters_of_many_rows() const {
-    if (!is_full_precision<V>) return knows_rows<Source> ? 1024 : 0;
+    if (!is_full_precision<V>)
+      return !knows_rows<Source> ? 0 : has_pairs_in_clusters() ? 2048 : 1024;
     if constexpr (knows_rows<Source> && sizeof(X) == sizeof(float)) {
       const RowInput& bias = m_context.arguments.inputs.bias;
       const bool has_bias_per_entry =
@@ -328,7 +344,6 @@ class Rule {
     const RowInputs& inputs = m_context.arguments.inputs;
     if (inputs.lengths.data != nullptr || inputs.causal_limit != RowInputs::no_limit) return true;
     if constexpr (has_weights<Source>) return !have_weights_of_their_own();
-    constexpr bool are_floats = is_full_precision<V> && sizeof(X) == sizeof(float);
     const int held = first_of(Algorithm::fused_registers, Regime::any_rows);
     return !are_floats || held == none ||
            4 * m_context.problem().columns < 3 * register_capacity(list[held].schedule);
@@ -352,14 +367,22 @@ class Rule {
   }
 
   /// Whether strided rows are so short that a lane has little to do per row, and a lane can't load
-  /// several rows at one time. With operands, lanes load several rows only if there are many, and
-  /// rows that are only reduced are faster in one lane in any case (measured on an H200).
+  /// several rows at one time. With operands or two inputs, lanes load several rows only if there
+  /// are many, and rows that are only reduced are faster in one lane in any case. Many rows of
+  /// float and double with two inputs are faster in `column`. (Measured on an H200.)
   bool lane_holds_row() const {
     // of the shapes of `subgroup` with one lane per row
     constexpr int longest = has_labels<Source> ? 24 : 8;
-    return m_context.problem().columns <= longest &&
-           (reduces_with_operands || !has_pairs_per_lane() ||
-            (knows_rows<Source> && !exceed_resident_columns()));
+    if (m_context.problem().columns > longest) return false;
+    if (reduces_with_operands || (has_row<Source> && !exceed_resident_columns())) return true;
+    if constexpr (has_two_inputs<Source>) return !are_floats && !has_pairs_of_short_rows(longest);
+    return !has_pairs_per_lane();
+  }
+  /// Whether a lane of `column` can load entries of several rows at one time, and has slots for up
+  /// to `columns` columns alone.
+  bool has_pairs_of_short_rows(int columns) const {
+    const int variant = first_of(Algorithm::column, Regime::many_rows);
+    return variant != none && register_capacity(list[variant].schedule) <= columns;
   }
   /// Whether a lane of `column` can load entries of several rows at one time.
   bool has_pairs_per_lane() const {
@@ -458,15 +481,30 @@ class Rule {
     }
     return last;
   }
-  /// Whether there are two teams per multiprocessor if a lane has several rows with operands. With
-  /// fewer rows, lanes with one row are faster (measured on an H200). Calls that ask for an
-  /// algorithm don't need as many.
+  /// Whether there are two teams per multiprocessor if a lane has several rows with operands or two
+  /// inputs. With fewer rows, lanes with one row are faster (measured on an H200), if a kernel with
+  /// one row per lane can hold the column. Calls that ask for an algorithm don't need as many.
   bool has_enough_pairs(const Schedule& schedule) const {
-    if (!knows_rows<Source> || !is_automatic() ||
-        schedule.access != AccessMode::vectors_across_rows)
+    if (!has_row<Source> || !is_automatic() || schedule.access != AccessMode::vectors_across_rows)
       return true;
-    const int rows_per_team = schedule.vector_length * schedule.width;
-    return m_context.problem().rows >= 2 * rows_per_team * multiprocessors(m_context.exec);
+    std::int64_t teams_per_row = 1;
+    if (schedule.algorithm == Algorithm::cluster_column) {
+      const std::int64_t columns = m_context.problem().columns;
+      if (columns > longest_in_clusters_without_pairs()) return true;
+      teams_per_row = divide_up(columns, register_capacity(schedule));
+    }
+    const int rows_per_team = schedule.vector_length * schedule.width * schedule.panels;
+    return m_context.problem().rows * teams_per_row >=
+           2 * rows_per_team * multiprocessors(m_context.exec);
+  }
+  /// What clusters hold in lanes with one row each.
+  static constexpr std::int64_t longest_in_clusters_without_pairs() {
+    std::int64_t longest = 0;
+    for (const auto& variant : list)
+      if (variant.schedule.algorithm == Algorithm::cluster_column &&
+          variant.schedule.access == AccessMode::scalar)
+        longest = std::max(longest, most_cluster_teams * register_capacity(variant.schedule));
+    return longest;
   }
   /// Whether a variant that serves is preferred to the next ones. `column` also serves rows that
   /// are longer than its tile. `cluster` has teams of rising size, and so has `online` for rows
@@ -476,7 +514,8 @@ class Rule {
         !Op::writes_entries && !std::is_same_v<Source, PlainSource<V>>;
     if (algorithm == Algorithm::column) return holds_column(variant);
     if (algorithm == Algorithm::cluster) return has_large_teams_or_one(variant);
-    if (algorithm == Algorithm::cluster_column && list[variant].is_limited)
+    if (algorithm == Algorithm::cluster_column &&
+        (list[variant].is_limited || is_slow_in_large_clusters(list[variant].schedule)))
       return fits_small_cluster(list[variant].schedule);
     if (!loops_in_small_teams || algorithm != Algorithm::online) return true;
     if (m_context.options.reproducible) return loops_a_few_times(variant);
@@ -501,8 +540,14 @@ class Rule {
              has_clearly_fewer_slots(register_capacity(s), most_columns_in_one_team());
     return s.team_size * s.vector_length >= fewest_lanes;
   }
-  /// Strided doubles that end early take large teams in place of large clusters (measured on H100
-  /// and H200).
+  /// Whether large teams are faster than large clusters of teams that have several groups of
+  /// threads: for operands, and for half types with two inputs (measured on an H200).
+  static bool is_slow_in_large_clusters(const Schedule& schedule) {
+    return schedule.panels > 1 &&
+           (knows_rows<Source> || (has_two_inputs<Source> && sizeof(X) == 2));
+  }
+  /// Strided doubles that end early take large teams in place of large clusters, too (measured on
+  /// H100 and H200).
   bool fits_small_cluster(const Schedule& schedule) const {
     constexpr int most_teams = 8;
     return m_context.problem().columns <= most_teams * register_capacity(schedule);

@@ -20,6 +20,8 @@ struct BackwardShapes : NoShapes {
   static constexpr int some = 64 / computed_bytes;
 
   static constexpr bool has_halfs = sizeof(typename V::X) == 2;
+  static constexpr bool are_doubles = computed_bytes == 8;
+  static constexpr bool are_floats = !are_doubles && !has_halfs;
 
   /// The number of teams for which a lane has 64 registers, or 96 if it has twice as many entries.
   /// 80 are enough for half types, which stay as they are in memory until all are loaded, and whose
@@ -62,13 +64,43 @@ struct BackwardShapes : NoShapes {
   using Online =
       ShapeList<Guarded<32, some / 2, 16>, Peeled<32, some / 2, 16>, Scalar<32, some / 2, 16>>;
   using SplitOnline = Online;
-  using ColumnHeld = ShapeList<Scalar<32, some, 1>, Scalar<32, some, 4>, Scalar<32, some, 8>,
-                               Scalar<32, some, 16>, Scalar<32, 2 * some, 16>>;
+
+  /// A team has several groups of warps with rows of their own, because neighbouring teams share
+  /// the sectors in which the rows of one end and those of the other begin. The numbers of teams
+  /// were measured on an H200.
+  template <int warps, int items, int groups, int teams>
+  using Groups = Shape<warps, 32, items, 1, AccessMode::scalar, teams, 1, groups>;
+  /// The longest columns of one team. Floats and doubles take it on devices without clusters alone.
+  using LongestHeld = Scalar<32, are_doubles ? 2 * some : some, 16>;
+  using ColumnHeld = std::conditional_t<
+      are_doubles,
+      ShapeList<Groups<1, 16, 4, 5>, Groups<2, 16, 2, 5>, Groups<4, 16, 2, 2>, Scalar<32, some, 16>,
+                LongestHeld>,
+      std::conditional_t<are_floats,
+                         ShapeList<Groups<1, 8, 4, 8>, Groups<1, 16, 4, 8>, Groups<2, 16, 4, 4>,
+                                   Groups<4, 16, 4, 2>, LongestHeld>,
+                         ShapeList<Groups<1, 16, 4, 8>, Groups<2, 16, 2, 8>, Groups<4, 16, 2, 4>,
+                                   Scalar<32, some, 8>, LongestHeld>>>;
+  /// Each lane has several neighbouring rows (NeighbourPairs), so that the pieces of a column are a
+  /// cache line or longer, and entries of half types take fewer instructions.
+  template <int warps, int items, int rows, int teams, int groups = 1>
+  using Neighbours =
+      Shape<warps, 32, items, rows, AccessMode::vectors_across_rows, teams, 1, groups>;
+  using ManyColumnsHeld =
+      std::conditional_t<has_halfs,
+                         ShapeList<Neighbours<1, 8, 4, 28>, Neighbours<1, 16, 2, 28>,
+                                   Neighbours<2, 16, 2, 14>, Neighbours<4, 16, 2, 7>>,
+                         ShapeList<>>;
   using LongColumn = ShapeList<Scalar<32, some / 2, 16>>;
   using SplitColumn = LongColumn;
   using TwoPassColumn = ShapeList<Scalar<32, some, 4>>;
-  using ClusterColumn = ShapeList<Scalar<32, some, 4>, Scalar<32, some, 8>, Scalar<32, some, 16>,
-                                  Scalar<16, some, 16>>;
+  using ClusterColumn = std::conditional_t<
+      are_doubles, ShapeList<Scalar<32, some, 8>, Scalar<32, some, 16>, Scalar<16, some, 16>>,
+      std::conditional_t<are_floats,
+                         ShapeList<Neighbours<4, 16, 2, 5>, Groups<4, 16, 2, 3>,
+                                   Scalar<32, some, 8>, Scalar<32, some, 16>, Scalar<16, some, 16>>,
+                         ShapeList<Neighbours<4, 16, 2, 4, 2>, Neighbours<8, 16, 2, 4>,
+                                   Neighbours<16, 16, 2, 2>, Scalar<32, some, 8>>>>;
 };
 
 }  // namespace KokkosSoftmax::Impl

@@ -127,7 +127,7 @@ struct HostBackwardShapes : NoShapes {
   using FusedRegisters = Subgroup;
   using Online = ShapeList<Shape<1, 1, 4, 1, AccessMode::scalar>>;
   using SplitOnline = Online;
-  using ColumnHeld = ShapeList<Scalar>;
+  using ColumnHeld = ShapeList<Shape<1, 1, 16, 2, AccessMode::vectors_across_rows>, Scalar>;
   using LongColumn = Online;
   using SplitColumn = Online;
   using TwoPassColumn = Online;

@@ -10,7 +10,7 @@ namespace KokkosSoftmax::Impl {
 /// The state of a tile that the lanes of a vector hold together. All lanes get the same result. The
 /// tile holds afterwards what the output with the number `function` needs.
 template <RowOp Op, RowState State, int lanes, class Member, class Tile>
-KOKKOS_FORCEINLINE_FUNCTION State reduce_tile(const Member& member, Tile& tile, int function) {
+KOKKOS_FORCEINLINE_FUNCTION State reduce_tile(const Member& member, Tile&& tile, int function) {
   using T = typename Op::Types::Compute;
   using Traits = StateTraits<State>;
   T max = -Kokkos::Experimental::infinity_v<T>;

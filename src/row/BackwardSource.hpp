@@ -14,6 +14,7 @@
 #include <impl/device/row/KokkosSoftmax_BackwardEntry.hpp>
 #include <row/RowArgs.hpp>
 #include <row/RowNumbers.hpp>
+#include <row/RowsInChunks.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -39,6 +40,14 @@ struct BackwardArgs : RowArgs<V> {
 
   /// Whether y is the logarithm of p.
   KOKKOS_FORCEINLINE_FUNCTION bool is_log() const { return this->function != 0; }
+
+  /// Whether neighbouring rows of dy lie side by side in chunks of `width` rows that are aligned in
+  /// each column.
+  bool inputs_in_chunks(int width) const {
+    return are_rows_in_chunks(
+        dy, sizeof(X), dy_column_stride, this->problem.outer_rank,
+        [&](int d) { return dy_outer_stride[d]; }, width);
+  }
 
   /// Where row r of dy starts.
   KOKKOS_FORCEINLINE_FUNCTION const X* dy_row(std::int64_t r) const {
@@ -78,22 +87,29 @@ class PairSource {
     return entry;
   }
 
-  /// Replaces y and dy of some entries by p and t. An entry with p = 0 because it was masked (y =
-  /// 0, or -inf as the logarithm) has t = 0, whatever dy is. All threads take the same branch.
+  /// Replaces y and dy of some entries by p and t.
   template <int count>
   KOKKOS_FORCEINLINE_FUNCTION void make_pairs(T* p, T* t) const {
+    with_pair([&](const auto& pair_of) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < count; ++j) {
+        const EntryPair<T> pair = pair_of(p[j], t[j]);
+        p[j] = pair.p;
+        t[j] = pair.t;
+      }
+    });
+  }
+
+  /// Calls use(pair_of), where pair_of(y, dy) is the EntryPair of an entry. An entry with p = 0
+  /// because it was masked (y = 0, or -inf as the logarithm) has t = 0, whatever dy is. All threads
+  /// take the same branch.
+  template <class Use>
+  KOKKOS_FORCEINLINE_FUNCTION void with_pair(const Use& use) const {
     const T scale = m_arguments.scale;
-    const auto set = [&](int j, const EntryPair<T>& pair) {
-      p[j] = pair.p;
-      t[j] = pair.t;
-    };
-    if (m_arguments.is_log()) {
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int j = 0; j < count; ++j) set(j, pair_of_log_softmax<X>(p[j], t[j], scale));
-    } else {
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int j = 0; j < count; ++j) set(j, pair_of_softmax(p[j], t[j], scale));
-    }
+    if (m_arguments.is_log())
+      use([scale](T y, T dy) { return pair_of_log_softmax<X>(y, dy, scale); });
+    else
+      use([scale](T y, T dy) { return pair_of_softmax(y, dy, scale); });
   }
 
  private:

@@ -13,6 +13,7 @@
 #include <op/SecondRead.hpp>
 #include <row/AlignedTiles.hpp>
 #include <row/ColumnTiles.hpp>
+#include <row/NeighbourPairs.hpp>
 #include <row/SectorTiles.hpp>
 #include <schedules/ColumnReads.hpp>
 
@@ -28,6 +29,19 @@ using PanelsOf = std::conditional_t<Shape::access == AccessMode::whole_sectors,
 template <class V, class Shape>
 using PanelOf = std::conditional_t<Shape::access == AccessMode::whole_sectors,
                                    SectorPanel<typename V::Y>, RowsInOrder>;
+
+/// The tiles of the rows of a lane, as a type in an std::type_identity.
+template <class Source, class Shape, class Panel>
+constexpr auto tiles_of_lane() {
+  if constexpr (Shape::access == AccessMode::whole_sectors)
+    return std::type_identity<SectorTiles<Source, Shape>>{};
+  else if constexpr (Shape::access == AccessMode::phase_vectors)
+    return std::type_identity<AlignedTiles<Source, Shape, Panel>>{};
+  else if constexpr (Shape::access == AccessMode::vectors_across_rows && has_two_inputs<Source>)
+    return std::type_identity<NeighbourPairs<Source, Shape>>{};
+  else
+    return std::type_identity<ColumnTiles<Source, Shape>>{};
+}
 
 /// The panel of neighbouring rows that one team works on. Each lane of a vector has its own rows,
 /// so that a load is coalesced over the rows. The rows of a lane are either neighbours, which one
@@ -50,10 +64,7 @@ class ColumnTeam {
   static constexpr bool in_phases = Shape::access == AccessMode::phase_vectors;
   static_assert(!limits_rows<Source> || !in_phases,
                 "a lane loads rows that end elsewhere together");
-  using Tiles = typename std::conditional_t<
-      in_sectors, std::type_identity<SectorTiles<Source, Shape>>,
-      std::conditional_t<in_phases, std::type_identity<AlignedTiles<Source, Shape, Panel>>,
-                         std::type_identity<ColumnTiles<Source, Shape>>>>::type;
+  using Tiles = typename decltype(tiles_of_lane<Source, Shape, Panel>())::type;
   using Row = typename Tiles::Row;
   using State = State_;
   static constexpr int rows_per_lane = Tiles::rows;
