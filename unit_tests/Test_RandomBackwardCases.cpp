@@ -23,9 +23,9 @@ class RandomBackwardCase {
   explicit RandomBackwardCase(Random random)
       : m_function(random.element_of(backward_functions)),
         m_shape(random),
-        m_y(random_input_placement(random, m_shape.extents)),
-        m_dy(random_input_placement(random, m_shape.extents)),
-        m_dx(random_placement(random, m_shape.extents)) {
+        m_y(random_input_placement(random, m_shape.extents, m_shape.pairs)),
+        m_dy(random_input_placement(random, m_shape.extents, m_shape.pairs)),
+        m_dx(random_placement(random, m_shape.extents, m_shape.pairs)) {
     if (random.one_in(4) && !repeats_elements(m_y.placement())) m_written = &m_y;
     if (random.one_in(4) && !repeats_elements(m_dy.placement())) m_written = &m_dy;
     m_shape.follow(m_y.placement());

@@ -36,8 +36,9 @@ class RandomCase {
   explicit RandomCase(Random random)
       : m_function(random.element_of(all_functions)),
         m_shape(random),
-        m_x(random_input_placement(random, m_shape.extents)),
-        m_y(random_placement(random, is_logsumexp() ? m_shape.row_extents() : m_shape.extents)),
+        m_x(random_input_placement(random, m_shape.extents, m_shape.pairs)),
+        m_y(random_placement(random, is_logsumexp() ? m_shape.row_extents() : m_shape.extents,
+                             m_shape.pairs)),
         m_in_place(may_be_in_place() && random.one_in(4)),
         m_has_lse(!is_logsumexp() && random.one_in(3)),
         m_has_max(!is_logsumexp() && random.one_in(3)),

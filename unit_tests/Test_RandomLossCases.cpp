@@ -40,7 +40,7 @@ class RandomLossCase {
 
   explicit RandomLossCase(Random random)
       : m_shape(random, GivenAxes::Divided::all_but_reduced),
-        m_x(random_input_placement(random, m_shape.extents)),
+        m_x(random_input_placement(random, m_shape.extents, m_shape.pairs)),
         m_loss(random_placement(random, m_shape.row_extents())),
         m_lse(random_placement(random, m_shape.row_extents())),
         m_has_lse(random.one_in(2)),
@@ -123,8 +123,8 @@ class RandomGradientCase {
   explicit RandomGradientCase(Random random)
       : m_of_loss(random.one_in(2)),
         m_shape(shape_for_gradients(random, m_of_loss)),
-        m_x(random_input_placement(random, m_shape.extents)),
-        m_dx(random_placement(random, m_shape.extents)),
+        m_x(random_input_placement(random, m_shape.extents, m_shape.pairs)),
+        m_dx(random_placement(random, m_shape.extents, m_shape.pairs)),
         m_in_place(!repeats_elements(m_x.placement()) && random.one_in(4)),
         m_lse(random_placement(random, m_shape.row_extents())),
         m_derivative(random_input_placement(random, m_shape.row_extents())) {

@@ -35,8 +35,18 @@ inline std::size_t random_columns(Random& random) {
   }
 }
 
+/// Whether the arrays of a case are placed so that neighbouring rows come in aligned pairs. They
+/// have kernels of their own, and are rare by chance.
+enum class RowPairs { by_chance, wanted };
+
+/// The axis that is reduced. Pairs of rows are neighbours along the last axis.
+inline std::size_t random_axis(Random& random, std::size_t rank, RowPairs pairs) {
+  if (pairs == RowPairs::wanted) return random.below(rank - 1);
+  return random.one_in(2) ? rank - 1 : random.below(rank);
+}
+
 /// Extents of rank 1 to 5 with few thousand elements, except that a row may have more.
-inline Extents random_extents(Random& random, std::size_t axis, std::size_t rank) {
+inline Extents random_extents(Random& random, std::size_t axis, std::size_t rank, RowPairs pairs) {
   Extents extents(rank, 1);
   extents[axis] = random_columns(random);
   std::size_t rest = (random.one_in(10) ? 30000 : 3000) / extents[axis];
@@ -46,21 +56,28 @@ inline Extents random_extents(Random& random, std::size_t axis, std::size_t rank
     extents[d] = random.up_to(is_last ? rest : std::min<std::size_t>(rest, 9));
     rest /= extents[d];
   }
+  if (pairs == RowPairs::wanted) extents.back() += extents.back() % 2;
   if (random.one_in(40)) extents[random.below(rank)] = 0;
   return extents;
 }
 
-/// Any order of the axes in memory, with gaps after some of them, at any alignment.
-inline Placement random_placement(Random& random, const Extents& extents) {
+/// Any order of the axes in memory, with gaps after some of them, at any alignment. If pairs of
+/// rows are wanted, most placements have them: the last axis is the fastest, and all distances are
+/// even.
+inline Placement random_placement(Random& random, const Extents& extents,
+                                  RowPairs pairs = RowPairs::by_chance) {
+  const bool in_pairs = pairs == RowPairs::wanted && !random.one_in(8);
+  const auto any_or_even = [&](std::size_t number) { return in_pairs ? number / 2 * 2 : number; };
   std::vector<std::size_t> order(extents.size());  // the slowest axis first
   std::iota(order.begin(), order.end(), std::size_t{0});
-  if (random.one_in(3)) shuffle(random, order);
-  Placement placement{extents, Extents(extents.size()), random.one_in(2) ? 0 : random.below(17)};
-  std::size_t stride = random.one_in(6) ? random.up_to(4) : 1;
+  if (!in_pairs && random.one_in(3)) shuffle(random, order);
+  Placement placement{extents, Extents(extents.size()),
+                      random.one_in(2) ? 0 : any_or_even(random.below(17))};
+  std::size_t stride = !in_pairs && random.one_in(6) ? random.up_to(4) : 1;
   for (auto d = order.rbegin(); d != order.rend(); ++d) {
     placement.strides[*d] = stride;
     stride *= std::max<std::size_t>(extents[*d], 1);
-    if (random.one_in(4)) stride += random.below(9);
+    if (random.one_in(4)) stride += any_or_even(random.below(9));
   }
   return placement;
 }
@@ -103,8 +120,9 @@ StridedArray<Value> array_of(const Field<T, Exec>& field) {
 }
 
 /// The placement of an array that is read: it may repeat elements.
-inline Placement random_input_placement(Random& random, const Extents& extents) {
-  Placement placement = random_placement(random, extents);
+inline Placement random_input_placement(Random& random, const Extents& extents,
+                                        RowPairs pairs = RowPairs::by_chance) {
+  Placement placement = random_placement(random, extents, pairs);
   if (!extents.empty() && random.one_in(20)) placement.strides[random.below(extents.size())] = 0;
   return placement;
 }
@@ -118,11 +136,18 @@ inline void describe(std::ostream& out, const char* name, const Placement& place
   for (const std::size_t stride : placement.strides) out << ' ' << stride;
 }
 
-inline Options random_options(Random& random, std::size_t axis) {
+inline Options random_options(Random& random, std::size_t axis,
+                              RowPairs pairs = RowPairs::by_chance) {
+  const auto algorithm = [&] {
+    if (random.one_in(2)) return Algorithm::automatic;
+    if (pairs == RowPairs::wanted && random.one_in(2))
+      return random.one_in(2) ? Algorithm::column : Algorithm::cluster_column;
+    return random.element_of(all_algorithms);
+  };
   return {.axis = static_cast<int>(axis),
           .scale = random.element_of(std::array{1.0, 1.0, 1.0, 0.5, -0.75, 0.0, 3.0, 1e-3, 250.0}),
           .empty_rows = random.one_in(2) ? EmptyRows::nan : EmptyRows::zero,
-          .algorithm = random.one_in(2) ? Algorithm::automatic : random.element_of(all_algorithms),
+          .algorithm = algorithm(),
           .reproducible = random.one_in(4)};
 }
 
@@ -131,6 +156,7 @@ inline Options random_options(Random& random, std::size_t axis) {
 struct RandomShape {
   using Divided = GivenAxes::Divided;
 
+  RowPairs pairs;
   Extents extents;
   Options options;
 
@@ -200,10 +226,15 @@ struct RandomShape {
 
  private:
   RandomShape(Random& random, std::size_t rank, Divided divided)
-      : RandomShape(random, rank, random.one_in(2) ? rank - 1 : random.below(rank), divided) {}
-  RandomShape(Random& random, std::size_t rank, std::size_t axis, Divided divided)
-      : extents(random_extents(random, axis, rank)),
-        options(random_options(random, axis)),
+      : RandomShape(random, rank,
+                    rank > 1 && random.one_in(4) ? RowPairs::wanted : RowPairs::by_chance,
+                    divided) {}
+  RandomShape(Random& random, std::size_t rank, RowPairs pairs_, Divided divided)
+      : RandomShape(random, rank, random_axis(random, rank, pairs_), pairs_, divided) {}
+  RandomShape(Random& random, std::size_t rank, std::size_t axis, RowPairs pairs_, Divided divided)
+      : pairs(pairs_),
+        extents(random_extents(random, axis, rank, pairs)),
+        options(random_options(random, axis, pairs)),
         m_axes(random, extents, axis, random.one_in(2) ? divided : Divided::none) {}
 
   GivenAxes m_axes;

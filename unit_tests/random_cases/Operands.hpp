@@ -15,11 +15,12 @@
 namespace KokkosSoftmax::Test {
 
 /// An operand of fewer axes than `to`, or with axes of extent 1, or with strides of 0.
-inline Placement random_operand_placement(Random& random, const Extents& to) {
+inline Placement random_operand_placement(Random& random, const Extents& to,
+                                          RowPairs pairs = RowPairs::by_chance) {
   Extents extents(to.begin() + (random.one_in(3) ? random.below(to.size() + 1) : 0), to.end());
   for (std::size_t& extent : extents)
     if (random.one_in(4)) extent = 1;
-  Placement placement = random_placement(random, extents);
+  Placement placement = random_placement(random, extents, pairs);
   for (std::size_t& stride : placement.strides)
     if (random.one_in(12)) stride = 0;
   return placement;
@@ -97,7 +98,9 @@ struct RandomOperands {
   RandomOperands(Random& random, const RandomShape& shape) {
     const Extents& extents = shape.extents;
     const std::size_t axis = shape.axis();
-    const auto place = [&](const Extents& to) { return random_operand_placement(random, to); };
+    const auto place = [&](const Extents& to) {
+      return random_operand_placement(random, to, shape.pairs);
+    };
     const auto number = [&] { return 2 * random.normal(); };
     if (random.one_in(4)) bias.emplace(place(extents), [&] { return static_cast<X>(number()); });
     if (!std::is_same_v<X, T> && !bias && random.one_in(4))
