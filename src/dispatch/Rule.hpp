@@ -295,25 +295,45 @@ class Rule {
   }
 
   /// The variant that writes whole sectors, if teams of other variants would share sectors;
-  /// otherwise `none`. It isn't faster for short columns of half types, which take many
-  /// instructions per byte.
+  /// otherwise `none`. Half types take many instructions per byte: it isn't faster for short
+  /// columns, and for long ones if a lane loads several rows at one time, except results of float
+  /// in teams without many empty slots (measured on an H200).
   int off_sectors() const {
-    constexpr int shortest = sizeof(typename V::X) == 2 ? 9 : 2;
-    if (!Op::writes_entries || m_context.problem().columns < shortest ||
-        !m_context.shares_sectors())
-      return none;
-    return first_of(Algorithm::column, Regime::many_rows_off_sectors);
+    constexpr bool are_halfs = sizeof(X) == 2;
+    constexpr int shortest = are_halfs ? 9 : 2;
+    constexpr int longest_half_in_pairs = 64;
+    const std::int64_t columns = m_context.problem().columns;
+    if (!Op::writes_entries || columns < shortest || !m_context.shares_sectors()) return none;
+    const int variant = first_of(Algorithm::column, Regime::many_rows_off_sectors);
+    if (are_halfs && variant != none && columns > longest_half_in_pairs && has_pairs_per_lane()) {
+      const bool is_full = 8 * columns > 7 * register_capacity(list[variant].schedule);
+      if (!output_is_wider<V> || !is_full) return none;
+    }
+    return variant;
   }
 
   int for_many_columns() const {
     if (const int variant = off_sectors(); variant != none) return variant;
-    const int variant = first_of(Algorithm::column, Regime::many_rows);
+    const int variant = for_many_rows();
     // For half types, it is faster to read rows twice, several rows per load, than to hold them in
     // teams of 16 rows.
     if (!Op::writes_entries || !is_full_precision<V> || variant == none || holds_column(variant))
       return variant;
     const int other = first_of(Algorithm::column, Regime::any_rows);
     return other != none && holds_column(other) ? other : variant;
+  }
+  /// The shape of `column` for many rows that holds the columns: the first one in the list, unless
+  /// a later one has clearly fewer slots. A lane takes as long for an empty slot as for an entry.
+  /// (The factor was found on an H200.) For longer columns: see first_of().
+  int for_many_rows() const {
+    const auto slots = [](int variant) { return register_capacity(list[variant].schedule); };
+    int best = none;
+    for (const int c : by_algorithm.of(Algorithm::column)) {
+      if (!is_candidate(c, Regime::many_rows) || !holds_column(c)) continue;
+      if (best != none && list[best].is_limited != list[c].is_limited) break;
+      if (best == none || 4 * slots(c) < 3 * slots(best)) best = c;
+    }
+    return best != none ? best : first_of(Algorithm::column, Regime::many_rows);
   }
   bool holds_column(int variant) const {
     return m_context.problem().columns <= register_capacity(list[variant].schedule);
@@ -381,12 +401,12 @@ class Rule {
   /// Whether a lane of `column` can load entries of several rows at one time, and has slots for up
   /// to `columns` columns alone.
   bool has_pairs_of_short_rows(int columns) const {
-    const int variant = first_of(Algorithm::column, Regime::many_rows);
+    const int variant = for_many_rows();
     return variant != none && register_capacity(list[variant].schedule) <= columns;
   }
   /// Whether a lane of `column` can load entries of several rows at one time.
   bool has_pairs_per_lane() const {
-    const int variant = first_of(Algorithm::column, Regime::many_rows);
+    const int variant = for_many_rows();
     return variant != none && list[variant].schedule.access == AccessMode::vectors_across_rows;
   }
 
@@ -470,9 +490,7 @@ class Rule {
     int last = none;
     for (const int c : by_algorithm.of(algorithm)) {
       const Schedule& schedule = list[c].schedule;
-      if (list[c].regime != regime || schedule.vector_length < fewest_lanes ||
-          !has_order(list[c]) || !has_enough_pairs(schedule) || !list[c].serves(m_context))
-        continue;
+      if (schedule.vector_length < fewest_lanes || !is_candidate(c, regime)) continue;
       if (last != none && (list[last].schedule.access != schedule.access ||
                            list[last].is_limited != list[c].is_limited))
         break;
@@ -480,6 +498,11 @@ class Rule {
       if (suits(algorithm, c)) break;
     }
     return last;
+  }
+  /// Whether a variant serves the call in a regime.
+  bool is_candidate(int variant, Regime regime) const {
+    return list[variant].regime == regime && has_order(list[variant]) &&
+           has_enough_pairs(list[variant].schedule) && list[variant].serves(m_context);
   }
   /// Whether there are two teams per multiprocessor if a lane has several rows with operands or two
   /// inputs. With fewer rows, lanes with one row are faster (measured on an H200), if a kernel with
