@@ -389,7 +389,7 @@ class Rule {
   /// Whether strided rows are so short that a lane has little to do per row, and a lane can't load
   /// several rows at one time. With operands or two inputs, lanes load several rows only if there
   /// are many, and rows that are only reduced are faster in one lane in any case. Many rows of
-  /// float and double with two inputs are faster in `column`. (Measured on an H200.)
+  /// float with two inputs are faster in `column`. (Measured on an H200.)
   bool lane_holds_row() const {
     // of the shapes of `subgroup` with one lane per row
     constexpr int longest = has_labels<Source> ? 24 : 8;
