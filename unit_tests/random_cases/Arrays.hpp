@@ -138,17 +138,17 @@ inline void describe(std::ostream& out, const char* name, const Placement& place
 
 inline Options random_options(Random& random, std::size_t axis,
                               RowPairs pairs = RowPairs::by_chance) {
+  const bool in_pairs = pairs == RowPairs::wanted;
   const auto algorithm = [&] {
-    if (random.one_in(2)) return Algorithm::automatic;
-    if (pairs == RowPairs::wanted && random.one_in(2))
-      return random.one_in(2) ? Algorithm::column : Algorithm::cluster_column;
-    return random.element_of(all_algorithms);
+    if (in_pairs && !random.one_in(4))  // those that have kernels for pairs
+      return random.one_in(4) ? Algorithm::cluster_column : Algorithm::column;
+    return random.one_in(2) ? Algorithm::automatic : random.element_of(all_algorithms);
   };
   return {.axis = static_cast<int>(axis),
           .scale = random.element_of(std::array{1.0, 1.0, 1.0, 0.5, -0.75, 0.0, 3.0, 1e-3, 250.0}),
           .empty_rows = random.one_in(2) ? EmptyRows::nan : EmptyRows::zero,
           .algorithm = algorithm(),
-          .reproducible = random.one_in(4)};
+          .reproducible = random.one_in(in_pairs ? 16 : 4)};
 }
 
 /// The extents and the options of a case, with one axis that is reduced, and the axes with which
