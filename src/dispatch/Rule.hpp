@@ -398,8 +398,8 @@ class Rule {
     if constexpr (has_two_inputs<Source>) return !are_floats && !has_pairs_of_short_rows(longest);
     return !has_pairs_per_lane();
   }
-  /// Whether a lane of `column` can load entries of several rows at one time, and has slots for up
-  /// to `columns` columns alone.
+  /// Whether a lane of `column` can load entries of several rows with two inputs at one time, and
+  /// has no slots for more than `columns` columns.
   bool has_pairs_of_short_rows(int columns) const {
     const int variant = for_many_rows();
     return variant != none && register_capacity(list[variant].schedule) <= columns;
