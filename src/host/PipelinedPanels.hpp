@@ -7,19 +7,33 @@
 /// exponentials of a panel are computed, the next one is read into a buffer, and the one before is
 /// written. See PipelinedRows.
 
+#include <host/PanelLines.hpp>
 #include <host/PipelinedRows.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
+/// How the results of a panel are written.
+enum class PanelStores {
+  cached,         // through the caches
+  streamed,       // past the caches; the columns are whole cache lines of y
+  streamed_lines  // past the caches, in lines that can have rows of two panels: see PanelLines
+};
+
 /// \tparam vectors  of a panel; a cache line each if vectors have 64 bytes
-template <class Op, class Values, class L, int vectors, bool streams, class Job>
+template <class Op, class Values, class L, int vectors, PanelStores stores, class Job>
 class PipelinedPanels {
   using T = typename L::T;
   using V = typename L::V;
   using X = typename Job::X;
+  using Y = typename Job::Y;
   using Exp = typename Op::template Exp<L>;
   using Output = typename Op::template Output<L>;
+  using Lines = PanelLines<Op, L, vectors, Y>;
+  static constexpr bool in_lines = stores == PanelStores::streamed_lines;
   static constexpr std::int64_t panel_rows = vectors * L::width;
+  static constexpr std::int64_t rows_before = in_lines ? Lines::rows_before : 0;
+  /// From a column that is kept to the next one.
+  static constexpr std::int64_t kept_stride = rows_before + panel_rows;
   /// The exponentials that are added up before they are added to the sum with compensation.
   static constexpr std::int64_t block_columns = 16;
   /// The distance from a column that is read to the one that is prefetched into the second-level
@@ -33,8 +47,18 @@ class PipelinedPanels {
   explicit PipelinedPanels(const Job& job)
       : m_job(job),
         m_values(job.factors),
-        m_kept(job.buffer),
-        m_kept_of_others(job.buffer + host_panel_distance<T>) {}
+        m_kept(job.buffer + rows_before),
+        m_kept_of_others(m_kept + host_panel_distance<T>) {}
+
+  /// Whether panels of so many columns are computed. The buffer holds longer ones only in part.
+  static constexpr bool takes(std::int64_t columns) {
+    const std::int64_t bytes = columns * kept_stride * static_cast<std::int64_t>(sizeof(T));
+    if constexpr (!in_lines) return bytes <= host_panel_bytes;
+    // An entry of log_softmax needs one exponential, also if it is read twice. Then that takes less
+    // time than panels that leave the second-level cache (measured on AMD's Zen 5).
+    constexpr auto cached = static_cast<std::int64_t>(80 * 1024 * sizeof(T));
+    return bytes <= (Op::keeps_exponentials ? host_panel_bytes_of_lines : cached);
+  }
 
   /// Computes all whole panels; returns the number of their rows.
   std::int64_t run() {
@@ -58,7 +82,6 @@ class PipelinedPanels {
  private:
   void begin_panel() {
     for (int k = 0; k < vectors; ++k) {
-      Output(m_states[k], m_job.zero_empty_rows).get(m_output[k]);
       m_states[k].max = m_largest[k];
       m_states[k].reference = Exp::reference(m_largest[k]);
     }
@@ -70,7 +93,9 @@ class PipelinedPanels {
     for (int k = 0; k < vectors; ++k) {
       m_states[k].sum = end_sum<Op, L>(m_states[k].max, m_sums[k].value());
       write_beside(m_job, r + k * L::width, m_states[k], L::width);
+      Output(m_states[k], m_job.zero_empty_rows).get(m_output[k]);
     }
+    if constexpr (in_lines) m_lines.begin_panel(m_output);
   }
 
   void read_first() {
@@ -78,26 +103,35 @@ class PipelinedPanels {
     for (V& max : largest) max = L::splat(-NumberTraits<T>::infinity);
     const X* x = m_job.x;
     T* to = m_kept_of_others;
-    for (std::int64_t c = 0; c < m_job.columns; ++c, x += m_job.x_column_stride, to += panel_rows)
+    for (std::int64_t c = 0; c < m_job.columns;
+         ++c, x += m_job.x_column_stride, to += kept_stride) {
+      if constexpr (in_lines) Lines::begin(to);
       for (int k = 0; k < vectors; ++k)
         keep(m_values(L::load(x + k * L::width)), to + k * L::width, largest[k]);
+    }
     for (int k = 0; k < vectors; ++k) m_largest[k] = largest[k];
   }
   void write_last(std::int64_t r) {
     auto* y = m_job.y + r;
     const T* from = m_kept_of_others;
-    for (std::int64_t c = 0; c < m_job.columns; ++c, y += m_job.y_column_stride, from += panel_rows)
-      for (int k = 0; k < vectors; ++k)
-        write(m_output[k], L::load(from + k * L::width), y + k * L::width);
+    for (std::int64_t c = 0; c < m_job.columns;
+         ++c, y += m_job.y_column_stride, from += kept_stride) {
+      V results[vectors];
+      get(m_output, y, from, results);
+      for (int k = 0; k < vectors; ++k) write(y, from, k, results[k]);
+      if constexpr (in_lines) m_lines.write_end(y, from);
+    }
   }
 
   /// Computes the panel at row r, reads the one at row `next`, and writes the one before.
   template <bool writes>
   void compute(std::int64_t r, std::int64_t next) {
     const X* x = m_job.x + next;
-    // Behind the last column, the first columns of the panel after the next one are prefetched.
-    std::int64_t left_ahead = m_job.columns - smaller(columns_ahead, m_job.columns);
-    const X* ahead = x + (m_job.columns - left_ahead) * m_job.x_column_stride;
+    // Behind the last column, the first columns of the panel after it are prefetched.
+    const X* panel_ahead = x + columns_ahead / m_job.columns * panel_rows;
+    const std::int64_t first_ahead = columns_ahead % m_job.columns;
+    const X* ahead = panel_ahead + first_ahead * m_job.x_column_stride;
+    std::int64_t left_ahead = m_job.columns - first_ahead;
     auto* y = m_job.y + r - panel_rows;
     T* kept = m_kept;
     T* other = m_kept_of_others;
@@ -114,14 +148,20 @@ class PipelinedPanels {
     for (std::int64_t c = 0; c < m_job.columns;) {
       V sums[vectors] = {};
       for (const std::int64_t end = smaller(c + block_columns, m_job.columns); c < end; ++c) {
-        if (left_ahead-- == 0) ahead = m_job.x + next + panel_rows;
+        if (left_ahead-- == 0) ahead = panel_ahead + panel_rows;
+        V results[vectors];
+        if constexpr (writes) get(output, y, other, results);
+        if constexpr (writes && in_lines) Lines::keep_end(other, kept);
 #pragma GCC unroll 8
         for (int k = 0; k < vectors; ++k) {
-          if (k % vectors_of_line == 0) prefetch_far(ahead + k * L::width, 0);
+          // the line of the last entry: that of the first one can have been read with the panel
+          // before
+          if (k % vectors_of_line == 0)
+            prefetch_far(ahead + (k + vectors_of_line) * L::width - 1, 0);
           // loads before stores: see distance_in_page()
           const V read = L::load(x + k * L::width);
           const V v = L::load(kept + k * L::width);
-          if constexpr (writes) write(output[k], L::load(other + k * L::width), y + k * L::width);
+          if constexpr (writes) write(y, other, k, results[k]);
           keep(m_values(read), other + k * L::width, largest[k]);
           if constexpr (Op::keeps_exponentials) {
             const V e = Exp(exps[k])(v);
@@ -134,8 +174,8 @@ class PipelinedPanels {
         x += m_job.x_column_stride;
         ahead += m_job.x_column_stride;
         y += m_job.y_column_stride;
-        kept += panel_rows;
-        other += panel_rows;
+        kept += kept_stride;
+        other += kept_stride;
       }
       for (int k = 0; k < vectors; ++k) m_sums[k].add(sums[k]);
     }
@@ -146,12 +186,22 @@ class PipelinedPanels {
     largest = larger(v, largest);
     L::store(to, v);
   }
-  KOKKOSSOFTMAX_HOST_FUNCTION static void write(const typename Output::Parameters& output, V v,
-                                                typename Job::Y* y) {
-    if constexpr (streams)
-      L::stream_to(y, Output(output)(v));
+  /// The results of a column, the vectors of which write() writes.
+  KOKKOSSOFTMAX_HOST_FUNCTION void get(const typename Output::Parameters (&output)[vectors],
+                                       const Y* y, const T* kept, V (&results)[vectors]) const {
+    if constexpr (in_lines)
+      m_lines.get(y, kept, results);
     else
-      L::store(y, Output(output)(v));
+      for (int k = 0; k < vectors; ++k)
+        results[k] = Output(output[k])(L::load(kept + k * L::width));
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION void write(Y* y, const T* kept, int k, V v) const {
+    if constexpr (in_lines)
+      m_lines.write(y, kept, k, v);
+    else if constexpr (stores == PanelStores::streamed)
+      L::stream_to(y + k * L::width, v);
+    else
+      L::store(y + k * L::width, v);
   }
 
   const Job& m_job;
@@ -160,30 +210,28 @@ class PipelinedPanels {
   typename Output::Parameters m_output[vectors];
   V m_largest[vectors]{};
   VectorSum<L> m_sums[vectors];
+  Lines m_lines;
   T* m_kept;            // of the panel that is computed
   T* m_kept_of_others;  // of the one before; values of the next one replace it
 };
 
-/// Computes the first rows of a job in panels of so many vectors. Returns their number, which may
-/// be 0.
-template <class Op, class Values, class L, int vectors, class Job>
-std::int64_t pipelined_panels_of(const Job& job) {
-  if (job.streams) return PipelinedPanels<Op, Values, L, vectors, true, Job>(job).run();
-  return PipelinedPanels<Op, Values, L, vectors, false, Job>(job).run();
-}
-
-/// The same for panels of the number of vectors that was the fastest on AMD's Zen 4. Other
-/// processors were not measured. Half types are left out because they take long to compile.
+/// Computes the first rows of a job in panels if what is kept of a panel isn't too large. Returns
+/// their number, which may be 0. The number of vectors is the one that was the fastest on AMD's
+/// Zen 4. Other processors were not measured. Half types are left out because they take long to
+/// compile.
 template <class Op, class Values, class L, class Job>
 std::int64_t pipelined_panels(const Job& job) {
   if constexpr (Op::writes_entries && sizeof(typename Job::X) >= 4) {
+    if (!is_amd()) return 0;
+    const auto run = [&]<PanelStores stores>() -> std::int64_t {
+      using Panels = PipelinedPanels<Op, Values, L, 4, stores, Job>;
+      return Panels::takes(job.columns) ? Panels(job).run() : 0;
+    };
+    if (!job.streams) return run.template operator()<PanelStores::cached>();
     constexpr std::int64_t line = 64 / sizeof(typename Job::Y);
-    const bool in_lines = job.y_column_stride % line == 0 && to_cache_line(job.y) == 0;
-    if (!is_amd() || (job.streams && !in_lines)) return 0;
-    constexpr int vectors = 4;
-    const std::int64_t bytes =
-        job.columns * vectors * static_cast<std::int64_t>(sizeof(typename L::V));
-    if (bytes <= host_panel_bytes) return pipelined_panels_of<Op, Values, L, vectors>(job);
+    if (job.y_column_stride % line == 0 && to_cache_line(job.y) == 0)
+      return run.template operator()<PanelStores::streamed>();
+    return run.template operator()<PanelStores::streamed_lines>();
   }
   return 0;
 }
