@@ -195,7 +195,9 @@ def large_host_shapes(operation, type_name, elements):
     if type_name == "float32":
         yield "one_row", 1, (1, HOST_ONE_ROW)
     for columns in HOST_COLUMNS_ALONG_AXIS_0:
-        yield "axis0", 0, (columns, max(1, elements // columns))
+        rows = max(2, elements // columns)
+        yield "axis0", 0, (columns, rows)
+        yield "axis0_unaligned", 0, (columns, rows - 1)  # no column begins at a cache line, except the first
 
 
 def select(cases, operations, types, substring=""):
