@@ -50,11 +50,12 @@ class ClusterColumn : public ::testing::Test {
   template <Operation operation>
   static void expect_sizes_right(const KokkosSoftmax::Impl::Choice& choice, const Schedule& s) {
     const std::size_t most_teams = s.access == AccessMode::whole_sectors ? 8 : 16;
+    const std::size_t count = s.access == AccessMode::vectors_across_rows ? 44 : 43;
     for (std::size_t teams = 2; teams <= most_teams; ++teams)
       for (const std::size_t off : {0, 5}) {
         const std::size_t columns = teams * columns_of_a_team(s) - off;
-        const auto& sample = normal_sample<X>(43, columns);
-        const Case c{.extents = {columns, 43}, .options = {.axis = 0}};
+        const auto& sample = normal_sample<X>(count, columns);
+        const Case c{.extents = {columns, count}, .options = {.axis = 0}};
         const auto result =
             check_choice<operation, V, 2>(Exec{}, c, choice, sample.rows, sample.expected);
         ASSERT_TRUE(result) << s << " refuses " << columns << " columns";
@@ -152,6 +153,38 @@ TYPED_TEST(ClusterColumn, WritesWholeSectors) {
   const std::string longer = plan_along_columns<TypeParam>(3000, 30001);
   EXPECT_FALSE(TestFixture::takes_cluster(longer)) << longer;
   EXPECT_NE(longer.find("two_pass_column{"), std::string::npos) << longer;
+}
+
+// Columns that don't begin at sectors, by type and by whether a lane can load two rows at one time.
+TYPED_TEST(ClusterColumn, TakenOffSectors) {
+  const auto expect = [](std::size_t columns, std::size_t rows, const char* part) {
+    const std::string description = plan_along_columns<TypeParam>(columns, rows);
+    EXPECT_NE(description.find(part), std::string::npos) << "no " << part << ": " << description;
+  };
+  const std::size_t many = 20000;
+  if (sizeof(typename TypeParam::x_value) == 2) {
+    for (const std::size_t columns : {513, 600, 1000}) {
+      expect(columns, many + 1, "cluster_column{");
+      expect(columns, many + 2, "access=vectors_across_rows");
+      expect(columns, many, "access=vectors_across_rows");
+    }
+  } else if (sizeof(typename TypeParam::x_value) == 8) {
+    for (const std::size_t rows : {many + 1, many + 2}) {
+      for (const std::size_t columns : {300, 512, 1000, 1024})
+        expect(columns, rows, "cluster_column{team_size=8, vector_length=32");
+      for (const std::size_t columns : {1025, 1500, 2048})
+        expect(columns, rows, "cluster_column{team_size=16, vector_length=32");
+      expect(3000, rows, "two_pass_column{");
+    }
+  } else {
+    const char* in_pairs = "access=vectors_across_rows";
+    for (const std::size_t columns : {600, 1000, 3000}) {
+      expect(columns, many + 2, in_pairs);
+      expect(columns, many + 2, "cluster_column{");
+    }
+    expect(500, many + 2, "access=whole_sectors");
+    expect(1000, 1002, "access=whole_sectors");  // too few rows
+  }
 }
 
 // The thread blocks of a cluster wait only for each other, regardless of which clusters of other

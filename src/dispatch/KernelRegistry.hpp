@@ -163,6 +163,8 @@ class KernelRegistry {
     return joined(
         with(Regime::many_rows_off_sectors, of_clusters<cluster_column, ClusterColumnKernel>(
                                                 typename S::ClusterColumnOffSectors{})),
+        with(Regime::many_rows,
+             of_clusters<cluster_column, ClusterColumnKernel>(typename S::ClusterColumnInPairs{})),
         of_clusters<cluster_column, ClusterColumnKernel>(typename S::ClusterColumn{}));
   }
 

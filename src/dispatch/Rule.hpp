@@ -202,7 +202,17 @@ class Rule {
     constexpr bool moves_fast = is_full_precision<V> && !knows_rows<Source>;
     constexpr int rows_per_team = 32;
     return moves_fast || gradients_in_pairs || columns <= longest_in_clusters_of_many_rows() ||
+           are_halfs_without_pairs() ||
            m_context.problem().rows <= rows_per_team * multiprocessors(m_context.exec);
+  }
+  /// Whether rows are of half types, no lane can load two of them at one time, and `column` would
+  /// read them twice (measured on an H200).
+  bool are_halfs_without_pairs() const {
+    constexpr int longest_in_column = 512;
+    constexpr int longest_in_cluster = 2048;
+    const std::int64_t columns = m_context.problem().columns;
+    return !is_full_precision<V> && !has_row<Source> && columns > longest_in_column &&
+           columns <= longest_in_cluster && !has_pairs_per_lane() && !two_passes_pay();
   }
   /// The longest strided rows that are faster in one team. For two inputs: with one row per lane.
   int longest_in_one_team() const {
@@ -231,15 +241,16 @@ class Rule {
     return 2048;
   }
 
-  /// The variant of `cluster_column`. If the teams would share sectors and overlapping teams can't
-  /// hold a column, long columns are faster in two passes. Teams with short pieces of a column are
-  /// only fast if these are whole sectors.
+  /// The variant of `cluster_column`. If the teams would share sectors and neither lanes with two
+  /// rows nor overlapping teams can hold a column, long columns are faster in two passes. Teams
+  /// with short pieces of a column are only fast if these are whole sectors.
   int in_clusters() const {
     constexpr auto cluster_column = Algorithm::cluster_column;
     if (m_context.shares_sectors()) {
+      if (const int variant = in_pairs_off_sectors(); variant != none) return variant;
       const int variant = first_of(cluster_column, Regime::many_rows_off_sectors);
       if (variant != none) return variant;
-      constexpr int longest_double = 2047;  // that is faster in parts of sectors than in two passes
+      constexpr int longest_double = 2048;  // that is faster in parts of sectors than in two passes
       if (is_automatic() && !has_row<Source> && two_passes_pay() &&
           (sizeof(X) < 8 || m_context.problem().columns > longest_double))
         return none;
@@ -247,6 +258,13 @@ class Rule {
     constexpr int lanes_of_long_piece = 32;
     const bool any_pieces = !is_automatic() || m_context.columns_are_sectors();
     return first_of(cluster_column, Regime::any_rows, any_pieces ? 1 : lanes_of_long_piece);
+  }
+  /// The variant of `cluster_column` whose lanes load two rows at one time, or `none`. It is faster
+  /// than overlapping teams for long columns (measured on an H200).
+  int in_pairs_off_sectors() const {
+    constexpr int longest_in_overlapping_teams = 512;
+    if (m_context.problem().columns <= longest_in_overlapping_teams) return none;
+    return first_of(Algorithm::cluster_column, Regime::many_rows);
   }
 
   /// Whether `two_pass_column` is faster than other schedules for long strided rows that aren't in
@@ -505,10 +523,12 @@ class Rule {
            has_enough_pairs(list[variant].schedule) && list[variant].serves(m_context);
   }
   /// Whether there are two teams per multiprocessor if a lane has several rows with operands or two
-  /// inputs. With fewer rows, lanes with one row are faster (measured on an H200), if a kernel with
-  /// one row per lane can hold the column. Calls that ask for an algorithm don't need as many.
+  /// inputs, or several rows in clusters. With fewer rows, lanes with one row are faster (measured
+  /// on an H200), if a kernel with one row per lane can hold the column. Calls that ask for an
+  /// algorithm don't need as many.
   bool has_enough_pairs(const Schedule& schedule) const {
-    if (!has_row<Source> || !is_automatic() || schedule.access != AccessMode::vectors_across_rows)
+    if (!is_automatic() || schedule.access != AccessMode::vectors_across_rows ||
+        (!has_row<Source> && schedule.algorithm == Algorithm::column))
       return true;
     std::int64_t teams_per_row = 1;
     if (schedule.algorithm == Algorithm::cluster_column) {
@@ -563,9 +583,11 @@ class Rule {
              has_clearly_fewer_slots(register_capacity(s), most_columns_in_one_team());
     return s.team_size * s.vector_length >= fewest_lanes;
   }
-  /// Whether large teams are faster than large clusters of teams that have several groups of
-  /// threads: for operands, and for half types with two inputs (measured on an H200).
-  static bool is_slow_in_large_clusters(const Schedule& schedule) {
+  /// Whether large teams are faster than large clusters: of teams that have several groups of
+  /// threads, for operands and for half types with two inputs, and for doubles whose columns don't
+  /// begin at sectors (measured on an H200).
+  bool is_slow_in_large_clusters(const Schedule& schedule) const {
+    if (!has_row<Source> && sizeof(X) == 8) return m_context.shares_sectors();
     return schedule.panels > 1 &&
            (knows_rows<Source> || (has_two_inputs<Source> && sizeof(X) == 2));
   }

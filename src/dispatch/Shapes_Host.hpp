@@ -33,6 +33,7 @@ struct NoShapes {
   using ManyLongColumnsOffSectors = ShapeList<>;
   using ClusterColumn = ShapeList<>;
   using ClusterColumnOffSectors = ShapeList<>;
+  using ClusterColumnInPairs = ShapeList<>;
   using ManyLongColumns = ShapeList<>;
   using ManyReducedColumns = ShapeList<>;
   using SplitColumn = ShapeList<>;
