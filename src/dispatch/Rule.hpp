@@ -587,7 +587,7 @@ class Rule {
   /// threads, for operands and for half types with two inputs, and for doubles whose columns don't
   /// begin at sectors (measured on an H200).
   bool is_slow_in_large_clusters(const Schedule& schedule) const {
-    if (!has_row<Source> && sizeof(X) == 8) return m_context.shares_sectors();
+    if (!has_row<Source> && sizeof(X) == 8) return !m_context.columns_are_sectors();
     return schedule.panels > 1 &&
            (knows_rows<Source> || (has_two_inputs<Source> && sizeof(X) == 2));
   }
