@@ -27,9 +27,7 @@ struct ColumnShapes : ShapeUnits<V> {
       ShapeList<Shape<4, 32, 4, 1, AccessMode::scalar>, Shape<8, 32, 8, 1, AccessMode::scalar>,
                 Strided<16, 16, 2>, Strided<16, 32, 2>, Narrow>>;
   using LongColumn = ShapeList<Strided<16, 24, 2>>;
-  using ReducedColumn =
-      decltype(std::conditional_t<sizeof(T) == 8, ShapeList<>, ShapeList<Strided<2, 8, 0>>>{} +
-               ShapeList<Strided<8, 8, 4>, Strided<16, 24, 2>>{});
+  using ReducedColumn = ShapeList<Strided<8, 8, 4>, Strided<16, 24, 2>>;
 
   /// For many strided rows: as few threads as hold a row. What a thread does once is then little
   /// compared with the work on its entries, and a single thread doesn't wait for others. The number
@@ -54,26 +52,26 @@ struct ColumnShapes : ShapeUnits<V> {
   using ScalarLoads =
       Shape<warps, 32, items, 1, AccessMode::scalar,
             teams_beside(registers(items* rows) + (rows > 1 ? 16 : 0), warps), rows>;
-  using ManyColumnsOfFloats = ShapeList<
-      VectorLoads<1, 2, 4>, VectorLoads<1, 4, 4>, VectorLoads<1, 8, 4>, VectorLoads<1, 12, 4>,
-      VectorLoads<1, 16, 2>, VectorLoads<1, 24, 2>, VectorLoads<1, 32, 2>, VectorLoads<2, 24, 2>,
-      VectorLoads<2, 32, 2>, VectorLoads<4, 24, 2>, VectorLoads<4, 32, 2>, VectorLoads<8, 24, 2>,
-      VectorLoads<8, 32, 2>, VectorLoads<16, 24, 2>, VectorLoads<16, 32, 2>,  //
-      ScalarLoads<1, 12, 2>, ScalarLoads<1, 16, 2>, ScalarLoads<1, 24, 2>, ScalarLoads<1, 32, 2>,
-      ScalarLoads<2, 32, 2>, ScalarLoads<4, 32, 2>, ScalarLoads<8, 32, 2>>;
-  using ManyColumnsOfHalfs = ShapeList<
-      VectorLoads<1, 2, 8>, VectorLoads<1, 4, 8>, VectorLoads<1, 8, 4>, VectorLoads<1, 12, 4>,
-      VectorLoads<1, 16, 4>, VectorLoads<2, 12, 4>, VectorLoads<2, 16, 4>, VectorLoads<4, 12, 4>,
-      VectorLoads<4, 16, 4>, VectorLoads<4, 24, 2>, VectorLoads<4, 32, 2>, VectorLoads<8, 24, 2>,
-      VectorLoads<8, 32, 2>,  //
-      ScalarLoads<1, 12, 2>, ScalarLoads<1, 16, 2>, ScalarLoads<1, 24, 2>, ScalarLoads<2, 16, 2>,
-      ScalarLoads<2, 32, 2>, ScalarLoads<4, 32, 2>, ScalarLoads<8, 32, 2>>;
-  using ManyWidenedColumns =
-      ShapeList<VectorLoads<1, 4, 4>, VectorLoads<1, 8, 4>, VectorLoads<1, 16, 4>,
-                VectorLoads<2, 16, 4>, VectorLoads<4, 16, 4>, VectorLoads<4, 32, 2>,
+  using ManyColumnsOfFloats =
+      ShapeList<VectorLoads<1, 2, 4>, VectorLoads<1, 4, 4>, VectorLoads<1, 8, 4>,
+                VectorLoads<1, 12, 4>, VectorLoads<1, 16, 2>, VectorLoads<1, 24, 2>,
+                VectorLoads<1, 32, 2>, VectorLoads<2, 24, 2>, VectorLoads<2, 32, 2>,
+                VectorLoads<4, 24, 2>, VectorLoads<4, 32, 2>, VectorLoads<8, 24, 2>,
+                VectorLoads<8, 32, 2>, VectorLoads<16, 24, 2>, VectorLoads<16, 32, 2>,  //
+                ScalarLoads<1, 12, 2>, ScalarLoads<1, 16, 2>, ScalarLoads<1, 24, 2>,
+                ScalarLoads<1, 32, 2>, ScalarLoads<2, 32, 2>, ScalarLoads<4, 32, 2>>;
+  using ManyColumnsOfHalfs =
+      ShapeList<VectorLoads<1, 2, 8>, VectorLoads<1, 4, 8>, VectorLoads<1, 8, 4>,
+                VectorLoads<1, 12, 4>, VectorLoads<1, 16, 4>, VectorLoads<2, 12, 4>,
+                VectorLoads<2, 16, 4>, VectorLoads<4, 12, 4>, VectorLoads<4, 16, 4>,
+                VectorLoads<4, 24, 2>, VectorLoads<4, 32, 2>, VectorLoads<8, 24, 2>,
                 VectorLoads<8, 32, 2>,  //
-                ScalarLoads<1, 16, 2>, ScalarLoads<2, 16, 2>, ScalarLoads<2, 32, 2>,
-                ScalarLoads<4, 32, 2>, ScalarLoads<8, 32, 2>>;
+                ScalarLoads<1, 12, 2>, ScalarLoads<1, 16, 2>, ScalarLoads<1, 24, 2>,
+                ScalarLoads<2, 16, 2>, ScalarLoads<2, 32, 2>, ScalarLoads<4, 32, 2>>;
+  using ManyWidenedColumns = ShapeList<
+      VectorLoads<1, 4, 4>, VectorLoads<1, 8, 4>, VectorLoads<1, 16, 4>, VectorLoads<2, 16, 4>,
+      VectorLoads<4, 16, 4>, VectorLoads<4, 32, 2>, VectorLoads<8, 32, 2>,  //
+      ScalarLoads<1, 16, 2>, ScalarLoads<2, 16, 2>, ScalarLoads<2, 32, 2>, ScalarLoads<4, 32, 2>>;
   using ManyColumnsOfDoubles =
       ShapeList<VectorLoads<1, 2, 2>, VectorLoads<1, 4, 2>,  //
                 ScalarLoads<1, 12, 1>, ScalarLoads<1, 16, 1>, ScalarLoads<2, 12, 1>,
@@ -128,10 +126,12 @@ struct ColumnShapes : ShapeUnits<V> {
   /// largest shape (measured on an H200).
   using ManyReducedColumns = std::conditional_t<
       sizeof(T) == 8, ShapeList<ScalarLoads<1, 12, 1>>,
-      ShapeList<VectorLoads<1, 2, 4>, VectorLoads<1, 4, 4>, VectorLoads<1, 8, 4>,
-                VectorLoads<1, 12, 4>, VectorLoads<1, 16, 4>, VectorLoads<1, 24, 2>,
-                LastReducedColumns,  //
-                ScalarLoads<1, 12, 2>, ScalarLoads<1, 24, 2>, ScalarLoads<1, 16, 2>>>;
+      decltype(ShapeList<VectorLoads<1, 2, 4>, VectorLoads<1, 4, 4>, VectorLoads<1, 8, 4>,
+                         VectorLoads<1, 12, 4>>{} +
+               std::conditional_t<is_full_precision<V>, ShapeList<>,
+                                  ShapeList<VectorLoads<1, 16, 4>>>{} +
+               ShapeList<VectorLoads<1, 24, 2>, LastReducedColumns,  //
+                         ScalarLoads<1, 12, 2>, ScalarLoads<1, 24, 2>, ScalarLoads<1, 16, 2>>{})>;
   /// Each lane has several slots, whose loads are neighbours. Otherwise most cache lines of rows at
   /// odd addresses would be read by two vectors. Doubles have no registers left for that. Half
   /// types take more computation per byte, so that they need more lanes.
