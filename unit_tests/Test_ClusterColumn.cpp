@@ -178,11 +178,11 @@ TYPED_TEST(ClusterColumn, TakenOffSectors) {
     }
   } else {
     const char* in_pairs = "access=vectors_across_rows";
-    for (const std::size_t columns : {600, 1000, 3000}) {
+    for (const std::size_t columns : {700, 1000, 3000}) {
       expect(columns, many + 2, in_pairs);
       expect(columns, many + 2, "cluster_column{");
     }
-    expect(500, many + 2, "access=whole_sectors");
+    expect(600, many + 2, "access=whole_sectors");
     expect(1000, 1002, "access=whole_sectors");  // too few rows
   }
 }

@@ -262,7 +262,7 @@ class Rule {
   /// The variant of `cluster_column` whose lanes load two rows at one time, or `none`. It is faster
   /// than overlapping teams for long columns (measured on an H200).
   int in_pairs_off_sectors() const {
-    constexpr int longest_in_overlapping_teams = 512;
+    constexpr int longest_in_overlapping_teams = 640;
     if (m_context.problem().columns <= longest_in_overlapping_teams) return none;
     return first_of(Algorithm::cluster_column, Regime::many_rows);
   }
