@@ -197,7 +197,7 @@ def large_host_shapes(operation, type_name, elements):
     for columns in HOST_COLUMNS_ALONG_AXIS_0:
         rows = max(2, elements // columns)
         yield "axis0", 0, (columns, rows)
-        yield "axis0_unaligned", 0, (columns, rows - 1)  # no column begins at a cache line, except the first
+        yield "axis0_unaligned", 0, (columns, rows - 1)  # most columns don't begin at cache lines
 
 
 def select(cases, operations, types, substring=""):

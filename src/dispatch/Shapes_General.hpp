@@ -71,8 +71,8 @@ struct GeneralShapes : NoShapes {
 
   /// Few lanes per row, because what a row takes beside its entries is computed in each of them.
   using ShortRows = ShapeList<Scalar<1, 8>, Scalar<2, 8>, Scalar<4, 8>, Peeled<4, 16>>;
-  /// Half types have such lanes also in rows of up to 256 columns, if the rows are aligned. (A bias
-  /// per entry of 65 to 256 columns would be up to 1.15 times as fast with 16 entries per lane.)
+  /// Aligned rows of half types have few lanes up to 256 columns. (Rows of 65 to 256 columns with a
+  /// bias per entry would be up to 1.2 times as fast with 16 entries per lane.)
   using AlignedRows = IfHalfs<Aligned<1, 16>, Aligned<2, 16>, Aligned<2, 32>, Aligned<4, 32>,
                               Aligned<8, 32>, Aligned<32, 16>, Aligned<32, 32>>;
   // 32 doubles per lane would be spilled.

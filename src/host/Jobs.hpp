@@ -31,7 +31,8 @@ inline constexpr std::int64_t host_buffer_size = 3 * host_buffer_row;
 
 /// What is kept of a panel of rows that lie side by side.
 inline constexpr std::int64_t host_panel_bytes = std::int64_t{1} << 20;
-/// The same if the last rows of the panel before are kept, too: a fifth is theirs.
+/// The same if the last rows of the panel before are kept, too (see PanelLines). They are a fifth
+/// of it if vectors have 64 bytes.
 inline constexpr std::int64_t host_panel_bytes_of_lines = host_panel_bytes + host_panel_bytes / 4;
 /// From a panel to the next one. They aren't at the same place within a page of 4096 bytes.
 template <class T>

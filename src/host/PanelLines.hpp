@@ -3,17 +3,18 @@
 #define KOKKOSSOFTMAX_SRC_HOST_PANELLINES_HPP
 
 /// \file
-/// The output of panels whose columns don't begin at cache lines of y. It is written in whole
-/// lines all the same, so that it can be streamed: the first line of a column also has the last
-/// rows of the panel before.
+/// The output of panels (groups of neighbouring rows, see Panels.hpp) whose columns don't begin at
+/// cache lines of y. It is written in whole lines, so that it can be streamed. The first line of a
+/// column also has the last rows of the panel before.
 
 #include <host/Operations.hpp>
 #include <host/RowWriter.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
-/// What is kept of a column of a panel is a pointer to as many numbers as the panel has rows.
-/// The numbers of the last rows of the panel before lie in front of them (`rows_before`).
+/// Writes the results of one panel after another. The argument `kept` of the functions points to
+/// what is kept of a column: one number per row of the panel. The numbers of the last `rows_before`
+/// rows of the panel before lie in front of them.
 ///
 /// \tparam vectors  of a panel
 template <class Op, class L, int vectors, class Y>

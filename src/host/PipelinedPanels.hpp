@@ -54,8 +54,8 @@ class PipelinedPanels {
   static constexpr bool takes(std::int64_t columns) {
     const std::int64_t bytes = columns * kept_stride * static_cast<std::int64_t>(sizeof(T));
     if constexpr (!in_lines) return bytes <= host_panel_bytes;
-    // An entry of log_softmax needs one exponential, also if it is read twice. Then that takes less
-    // time than panels that leave the second-level cache (measured on AMD's Zen 5).
+    // An entry of log_softmax needs one exponential, also if it is read twice. Reading it twice
+    // takes less time than keeping panels beyond the second-level cache (measured on AMD's Zen 5).
     constexpr auto cached = static_cast<std::int64_t>(80 * 1024 * sizeof(T));
     return bytes <= (Op::keeps_exponentials ? host_panel_bytes_of_lines : cached);
   }
