@@ -9,6 +9,7 @@
 
 #include <host/NearZero.hpp>
 #include <host/Operations.hpp>
+#include <host/Processor.hpp>
 #include <host/RowWriter.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {

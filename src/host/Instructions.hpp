@@ -98,44 +98,6 @@ KOKKOSSOFTMAX_HOST_FUNCTION void keep_in_memory(Variable& variable) {
   asm volatile("" : "+m"(variable));
 }
 
-/// Whether the vendor of the processor is AMD.
-KOKKOSSOFTMAX_HOST_FUNCTION bool is_amd() {
-#if defined(__x86_64__)
-  return __builtin_cpu_is("amd");
-#else
-  return false;
-#endif
-}
-
-/// Whether the processor's own prefetchers read contiguous rows in less time than prefetches far
-/// ahead do: those of AMD's Zen 4, not those of Zen 5. Earlier processors of AMD are treated like
-/// Zen 4, and later ones like Zen 5.
-KOKKOSSOFTMAX_HOST_FUNCTION bool prefers_own_prefetchers() {
-#if defined(__x86_64__)
-  return __builtin_cpu_is("amdfam19h") || __builtin_cpu_is("amdfam17h") ||
-         __builtin_cpu_is("amdfam15h") || __builtin_cpu_is("amdfam10h") ||
-         __builtin_cpu_is("btver2") || __builtin_cpu_is("btver1");
-#else
-  return false;
-#endif
-}
-
-/// Prefetches a cache line. Processors prefetch by themselves, except while their instructions
-/// under way are all exponentials. An address behind an array does no harm.
-KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_at(const void* p, std::int64_t bytes = 0) {
-  __builtin_prefetch(static_cast<const char*>(p) + bytes, 0, 3);
-}
-inline constexpr std::int64_t far_ahead = 16384;
-/// The bytes ahead for rows of many pages. Processors that prefer their own prefetchers take up to
-/// a third less time with 512 bytes if pages have 4 KB. Others take less time with 16 KB
-/// (docs/trials.md).
-KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t ahead_in_wide_rows() {
-  return prefers_own_prefetchers() ? 512 : far_ahead;
-}
-/// Prefetches the cache line at p + bytes into the second-level cache.
-KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_far(const void* p, std::int64_t bytes = far_ahead) {
-  __builtin_prefetch(static_cast<const char*>(p) + bytes, 0, 2);
-}
 KOKKOSSOFTMAX_HOST_FUNCTION constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) {
   return a < b ? a : b;
 }

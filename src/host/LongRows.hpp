@@ -6,6 +6,8 @@
 /// Rows that don't fit registers, except those of pipelined_rows() and pipelined_spans().
 
 #include <host/Page.hpp>
+#include <host/Prefetch.hpp>
+#include <host/Processor.hpp>
 #include <host/WideRows.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {

@@ -7,6 +7,7 @@
 
 #include <host/Operations.hpp>
 #include <host/Page.hpp>
+#include <host/Prefetch.hpp>
 #include <host/VectorSum.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
@@ -72,12 +73,7 @@ class PanelReduction {
   /// Computes the states of so many columns.
   void run(std::int64_t columns) {
     begin();
-    for (std::int64_t c = 0; c < columns; c += block_columns) {
-      std::int64_t left = smaller(columns - c, block_columns);
-      for (; left >= group_columns; left -= group_columns) add_group<group_columns>();
-      for (; left > 0; --left) add_group<1>();
-      end_block();
-    }
+    with_far_prefetches([&]<PrefetchTo level>() { add<level>(columns); });
     end();
   }
 
@@ -88,6 +84,15 @@ class PanelReduction {
       L::store(m_reference + j, L::splat(-NumberTraits<T>::infinity));
       for (T* const sums : {m_terms, m_states.sum, m_states.dropped}) L::store(sums + j, V{});
     });
+  }
+  template <PrefetchTo level>
+  void add(std::int64_t columns) {
+    for (std::int64_t c = 0; c < columns; c += block_columns) {
+      std::int64_t left = smaller(columns - c, block_columns);
+      for (; left >= group_columns; left -= group_columns) add_group<level, group_columns>();
+      for (; left > 0; --left) add_group<level, 1>();
+      end_block();
+    }
   }
   void end() {
     for_each_vector_of<L>(m_rows, [&](std::int64_t j, const auto&) {
@@ -100,7 +105,7 @@ class PanelReduction {
   }
 
   /// Adds the next `columns` columns to the terms.
-  template <int columns>
+  template <PrefetchTo level, int columns>
   void add_group() {
     // Copies of members stay in registers, where stores through pointers don't change them.
     const Values values = m_values;
@@ -119,7 +124,7 @@ class PanelReduction {
                             V reference = L::load(references + j);
                             V v[columns];
                             for (int c = 0; c < columns; ++c) {
-                              prefetch_far(x + j + c * stride + ahead, 0);
+                              prefetch_far<level>(x + j + c * stride + ahead, 0);
                               v[c] = values(access.load(x + j + c * stride));
                               max = larger(v[c], max);
                             }

@@ -6,6 +6,7 @@
 /// The output of rows that lie side by side, given their states.
 
 #include <host/PanelReduction.hpp>
+#include <host/Prefetch.hpp>
 #include <host/RowWriter.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
@@ -42,17 +43,18 @@ class PanelWriter {
     });
   }
 
-  /// Writes a column. The next call is for the column before it.
+  /// Writes a column. The next call is for the column before it, which is prefetched to `level`.
+  template <PrefetchTo level>
   KOKKOSSOFTMAX_HOST_FUNCTION void write_column(std::int64_t column) {
     const X* const x = m_x + column * m_job.x_column_stride;
     Y* const y = m_y + column * m_job.y_column_stride;
-    const Entries entries{m_values,
-                          x,
-                          x - panel_columns_ahead<X>(m_rows) * m_job.x_column_stride,
-                          m_arrays.array(0),
-                          m_arrays.array(1),
-                          m_arrays.array(2),
-                          m_arrays.array(3)};
+    const Entries<level> entries{m_values,
+                                 x,
+                                 x - panel_columns_ahead<X>(m_rows) * m_job.x_column_stride,
+                                 m_arrays.array(0),
+                                 m_arrays.array(1),
+                                 m_arrays.array(2),
+                                 m_arrays.array(3)};
     const std::int64_t begin = streams ? smaller(to_cache_line(y), m_rows) : 0;
     const std::int64_t end = begin + (m_rows - begin) / step * step;
     write_some(entries, y, 0, begin);
@@ -71,6 +73,7 @@ class PanelWriter {
  private:
   /// The outputs of a column. It has its own copies of pointers, so that the compiler knows that
   /// writing y doesn't change them.
+  template <PrefetchTo level>
   struct Entries {
     Values values;
     const X* x;
@@ -83,7 +86,7 @@ class PanelWriter {
     template <class Access>
     KOKKOSSOFTMAX_HOST_FUNCTION V load(std::int64_t j, const Access& access) const {
       const Output output = parameters<Output>(first_of_output + j, second_of_output + j, access);
-      prefetch_far(ahead + j, 0);
+      prefetch_far<level>(ahead + j, 0);
       const V v = values(access.load(x + j));
       if constexpr (Op::keeps_exponentials)
         return output(parameters<Exp>(first_of_exp + j, second_of_exp + j, access)(v));
@@ -99,6 +102,7 @@ class PanelWriter {
       L::store(y, v);
   }
   /// Writes rows [first, last), fewer than a cache line has.
+  template <class Entries>
   KOKKOSSOFTMAX_HOST_FUNCTION static void write_some(const Entries& entries, Y* y,
                                                      std::int64_t first, std::int64_t last) {
     for (std::int64_t j = first; j < last; j += L::width) {

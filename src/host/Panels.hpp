@@ -114,7 +114,9 @@ template <class Op, class Values, class L, bool streams, class Job>
 void write_panel_of(const Job& job, std::int64_t first_row, std::int64_t rows, std::int64_t first,
                     std::int64_t last, const HostPanelStates<typename L::T>& states) {
   PanelWriter<Op, Values, L, streams, Job> writer(job, first_row, rows, states);
-  for (std::int64_t c = last - 1; c >= first; --c) writer.write_column(c);
+  with_far_prefetches([&]<PrefetchTo level>() {
+    for (std::int64_t c = last - 1; c >= first; --c) writer.template write_column<level>(c);
+  });
 }
 
 /// Writes columns [first, last) of a panel, last ones first.

@@ -8,6 +8,8 @@
 /// written all the time, and the processor always has exponentials to compute.
 
 #include <host/Page.hpp>
+#include <host/Prefetch.hpp>
+#include <host/Processor.hpp>
 #include <host/RowWriter.hpp>
 #include <host/VectorSum.hpp>
 
@@ -63,6 +65,12 @@ class PipelineStep {
   using Exp = typename Op::template Exp<L>;
   /// The exponentials that each element adds up before they are added to the sum with compensation.
   static constexpr std::int64_t block_columns = 16 * L::width;
+  /// The bytes from an entry of `next` to the one whose line is prefetched. If the output isn't
+  /// streamed, x is in a cache or is replaced. Then 9 KB takes up to a tenth less time than 16 KB
+  /// on AMD's Zen 5 (docs/trials.md).
+  template <PrefetchTo level>
+  static constexpr std::int64_t far =
+      !streams && level == PrefetchTo::first_level ? 9216 : far_ahead;
   /// The bytes from an element of y that is stored to the one whose line is prefetched.
   static constexpr std::int64_t bytes_ahead = 1024;
 
@@ -72,13 +80,13 @@ class PipelineStep {
   ///
   /// Exponentials that are kept replace those that the writer reads, after they have been read.
   ///
+  /// \tparam level   where `next` is prefetched to
   /// \tparam writes  whether there is something to write
   /// \param lead     the number of vectors that are written before the first one is read
-  template <bool writes, class Columns, class Writer>
+  template <PrefetchTo level, bool writes, class Columns, class Writer>
   KOKKOSSOFTMAX_HOST_FUNCTION static V run(const Columns& columns, const Columns& next, T* kept,
                                            const Exp& exp, Writer& writer, std::int64_t lead,
                                            V& largest_of_next) {
-    const std::int64_t far = bytes_to_prefetch(columns.last());
     VectorSum<L> total;
     V sum{};
     V max = L::splat(-NumberTraits<T>::infinity);
@@ -100,7 +108,7 @@ class PipelineStep {
       const std::int64_t end = smaller(c + block_columns, columns.last());
       for (; c < end; c += L::width) {
         const std::int64_t ahead = same_width ? c : smaller(c, next.last() - L::width);
-        prefetch_far(next.address(ahead), far);
+        prefetch_far<level>(next.address(ahead), far<level>);
         max = larger(next.at(ahead), max);
         const V v = columns.at(c);
         if constexpr (writes) {
@@ -118,7 +126,7 @@ class PipelineStep {
       total.add(sum);
       sum = V{};
     }
-    prefetch_far(next.address(c), far);
+    prefetch_far<level>(next.address(c), far<level>);
     largest_of_next =
         same_width ? larger(next.at_last(c), max) : next.largest_from(smaller(c, next.last()), max);
     const V v = columns.at_last(c);
@@ -126,18 +134,6 @@ class PipelineStep {
     add(c, v);
     total.add(sum);
     return total.value();
-  }
-
- private:
-  /// The bytes from an entry of `next` to the one whose line is prefetched, given the last vector
-  /// of `columns`, which is about as long. On AMD's Zen 5, 9 KB takes up to a quarter less time
-  /// than 16 KB for rows of 32 vectors of floats or more. It takes up to a tenth more for shorter
-  /// rows and for doubles (docs/trials.md). Later processors are treated like Zen 5.
-  KOKKOSSOFTMAX_HOST_FUNCTION static std::int64_t bytes_to_prefetch(std::int64_t last_column) {
-    constexpr std::int64_t least_vectors = 32;
-    const bool is_long =
-        sizeof(T) == sizeof(float) && last_column >= (least_vectors - 1) * L::width;
-    return is_long && is_amd() && !prefers_own_prefetchers() ? 9216 : far_ahead;
   }
 };
 

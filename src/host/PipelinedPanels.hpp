@@ -9,6 +9,8 @@
 
 #include <host/PanelLines.hpp>
 #include <host/PipelinedRows.hpp>
+#include <host/Prefetch.hpp>
+#include <host/Processor.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
@@ -36,11 +38,12 @@ class PipelinedPanels {
   static constexpr std::int64_t kept_stride = rows_before + panel_rows;
   /// The exponentials that are added up before they are added to the sum with compensation.
   static constexpr std::int64_t block_columns = 16;
-  /// The distance from a column that is read to the one that is prefetched into the second-level
-  /// cache. If the distance of columns in memory is a power of two, all of them share the same
-  /// lines of the first-level cache, which would hold fewer of them. A column of doubles takes
-  /// longer than one of floats.
-  static constexpr std::int64_t columns_ahead = sizeof(T) == sizeof(float) ? 18 : 12;
+  /// The distance from a column that is read to the one that is prefetched. A column of doubles
+  /// takes longer than one of floats.
+  template <PrefetchTo level>
+  static constexpr std::int64_t columns_ahead = level == PrefetchTo::first_level ? 20
+                                                : sizeof(T) == sizeof(float)     ? 18
+                                                                                 : 12;
   static constexpr int vectors_of_line = sizeof(V) < 64 ? 64 / sizeof(V) : 1;
 
  public:
@@ -65,15 +68,7 @@ class PipelinedPanels {
     const std::int64_t end = m_job.rows / panel_rows * panel_rows;
     if (end == 0) return 0;
     read_first();
-    for (std::int64_t r = 0; r < end; r += panel_rows) {
-      begin_panel();
-      const std::int64_t next = r + panel_rows < end ? r + panel_rows : r;
-      if (r == 0)
-        compute<false>(r, next);
-      else
-        compute<true>(r, next);
-      end_panel(r);
-    }
+    with_far_prefetches([&]<PrefetchTo level>() { compute_until<level>(end); });
     begin_panel();
     write_last(end - panel_rows);
     return end;
@@ -88,6 +83,18 @@ class PipelinedPanels {
     T* const kept = m_kept;
     m_kept = m_kept_of_others;
     m_kept_of_others = kept;
+  }
+  template <PrefetchTo level>
+  void compute_until(std::int64_t end) {
+    for (std::int64_t r = 0; r < end; r += panel_rows) {
+      begin_panel();
+      const std::int64_t next = r + panel_rows < end ? r + panel_rows : r;
+      if (r == 0)
+        compute<level, false>(r, next);
+      else
+        compute<level, true>(r, next);
+      end_panel(r);
+    }
   }
   void end_panel(std::int64_t r) {
     for (int k = 0; k < vectors; ++k) {
@@ -124,12 +131,12 @@ class PipelinedPanels {
   }
 
   /// Computes the panel at row r, reads the one at row `next`, and writes the one before.
-  template <bool writes>
+  template <PrefetchTo level, bool writes>
   void compute(std::int64_t r, std::int64_t next) {
     const X* x = m_job.x + next;
     // Behind the last column, the first columns of the panel after it are prefetched.
-    const X* panel_ahead = x + columns_ahead / m_job.columns * panel_rows;
-    const std::int64_t first_ahead = columns_ahead % m_job.columns;
+    const X* panel_ahead = x + columns_ahead<level> / m_job.columns * panel_rows;
+    const std::int64_t first_ahead = columns_ahead<level> % m_job.columns;
     const X* ahead = panel_ahead + first_ahead * m_job.x_column_stride;
     std::int64_t left_ahead = m_job.columns - first_ahead;
     auto* y = m_job.y + r - panel_rows;
@@ -157,7 +164,7 @@ class PipelinedPanels {
           // the line of the last entry: that of the first one can have been read with the panel
           // before
           if (k % vectors_of_line == 0)
-            prefetch_far(ahead + (k + vectors_of_line) * L::width - 1, 0);
+            prefetch_far<level>(ahead + (k + vectors_of_line) * L::width - 1, 0);
           // loads before stores: see distance_in_page()
           const V read = L::load(x + k * L::width);
           const V v = L::load(kept + k * L::width);

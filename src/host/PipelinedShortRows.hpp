@@ -10,6 +10,8 @@
 /// ShortRows.
 
 #include <host/DenseRows.hpp>
+#include <host/Prefetch.hpp>
+#include <host/Processor.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 

@@ -86,8 +86,10 @@ class PipelinedSpans {
     const Columns columns = columns_of(r, s);
     const Columns next = columns_behind(r, s);
     const std::int64_t lead = writes ? vectors_of_lead<L, Y>(writer.next(), next.address(0)) : 0;
-    return Step::template run<writes>(columns, next, m_kept + begin(s), Exp(reference), writer,
-                                      lead, m_largest);
+    return with_far_prefetches([&]<PrefetchTo level>() {
+      return Step::template run<level, writes>(columns, next, m_kept + begin(s), Exp(reference),
+                                               writer, lead, m_largest);
+    });
   }
 
   /// Sets what the exponentials of each span are multiplied by, given the state of their row.

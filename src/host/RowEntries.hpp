@@ -7,6 +7,7 @@
 /// begins at column c, and first(c, FirstElements), the first elements of such a vector.
 
 #include <host/Operations.hpp>
+#include <host/Prefetch.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 

@@ -6,6 +6,7 @@
 /// The state of a contiguous row or of some of its columns, in one pass.
 
 #include <host/Operations.hpp>
+#include <host/Prefetch.hpp>
 #include <host/VectorSum.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
@@ -139,19 +140,26 @@ class RowReduction {
   template <class X, class F>
   KOKKOSSOFTMAX_HOST_FUNCTION static void for_each_vector(const Values& values, const X* x, int n,
                                                           std::int64_t ahead, const F& f) {
+    with_far_prefetches([&]<PrefetchTo level>() KOKKOSSOFTMAX_HOST_LAMBDA {
+      for_each_vector<level>(values, x, n, ahead, f);
+    });
+  }
+  template <PrefetchTo level, class X, class F>
+  KOKKOSSOFTMAX_HOST_FUNCTION static void for_each_vector(const Values& values, const X* x, int n,
+                                                          std::int64_t ahead, const F& f) {
     int i = 0;
     for (; i + accumulators * L::width <= n; i += accumulators * L::width)
 #pragma GCC unroll 4
       for (int k = 0; k < accumulators; ++k) {
-        prefetch_far(x + i + k * L::width, ahead);
+        prefetch_far<level>(x + i + k * L::width, ahead);
         f(k, i + k * L::width, values(L::load(x + i + k * L::width)));
       }
     for (; i + L::width <= n; i += L::width) {
-      prefetch_far(x + i, ahead);
+      prefetch_far<level>(x + i, ahead);
       f(0, i, values(L::load(x + i)));
     }
     if (i < n) {
-      prefetch_far(x + i, ahead);
+      prefetch_far<level>(x + i, ahead);
       const FirstElements<T, L::width> rest(n - i);
       f(1, i, rest.select(values(rest.load(x + i)), L::splat(-NumberTraits<T>::infinity)));
     }

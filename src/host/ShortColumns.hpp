@@ -8,6 +8,7 @@
 
 #include <host/Panels.hpp>
 #include <host/PipelinedPanels.hpp>
+#include <host/Prefetch.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
@@ -55,7 +56,7 @@ class ShortColumns {
     LaneStates<L> rows{L::splat(-NumberTraits<T>::infinity), V{}, V{}};
     const X* x = m_job.x + j;
     for (int i = 0; i < n; ++i, x += m_job.x_column_stride) {
-      prefetch_far(x, 1024);
+      prefetch_far<PrefetchTo::second_level>(x, 1024);
       kept[i] = m_values(access.load(x));
       rows.max = larger(kept[i], rows.max);
     }

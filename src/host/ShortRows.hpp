@@ -11,6 +11,8 @@
 #include <host/Operations.hpp>
 #include <host/OutputStage.hpp>
 #include <host/PipelinedShortRows.hpp>
+#include <host/Prefetch.hpp>
+#include <host/Processor.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 

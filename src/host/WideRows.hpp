@@ -5,6 +5,7 @@
 /// \file
 /// Rows in spans, which several threads can share.
 
+#include <host/Prefetch.hpp>
 #include <host/RowState.hpp>
 #include <host/RowWriter.hpp>
 

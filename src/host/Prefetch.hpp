@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_PREFETCH_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_PREFETCH_HPP
+
+/// \file
+/// Prefetches of cache lines.
+
+#include <host/Processor.hpp>
+
+namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
+
+/// Prefetches a cache line. Processors prefetch by themselves, except while their instructions
+/// under way are all exponentials. An address behind an array does no harm.
+KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_at(const void* p, std::int64_t bytes = 0) {
+  __builtin_prefetch(static_cast<const char*>(p) + bytes, 0, 3);
+}
+
+inline constexpr std::int64_t far_ahead = 16384;
+/// The bytes ahead for rows of many pages. Processors that prefer their own prefetchers take up to
+/// a third less time with 512 bytes if pages have 4 KB. Others take less time with 16 KB
+/// (docs/trials.md).
+KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t ahead_in_wide_rows() {
+  return prefers_own_prefetchers() ? 512 : far_ahead;
+}
+
+/// Where lines go that are prefetched far ahead.
+enum class PrefetchTo {
+  second_level,
+  first_level  // alone: they are not in the second-level cache, also later
+};
+
+/// Prefetches the cache line at p + bytes.
+template <PrefetchTo level>
+KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_far(const void* p, std::int64_t bytes = far_ahead) {
+  constexpr int locality = level == PrefetchTo::second_level ? 2 : 0;
+  __builtin_prefetch(static_cast<const char*>(p) + bytes, 0, locality);
+}
+
+/// Calls f.operator()<level>() with the level that takes less time on this processor.
+///
+/// That is the first level on AMD's Zen 5. What the prefetchers of that processor do to its
+/// second-level cache depends on the memory accesses of the last milliseconds. After some of them,
+/// lines that are prefetched into it are lost before they are read (docs/trials.md). Later
+/// processors of AMD are treated like Zen 5.
+template <class F>
+KOKKOSSOFTMAX_HOST_FUNCTION decltype(auto) with_far_prefetches(const F& f) {
+  if (is_amd() && !prefers_own_prefetchers())
+    return f.template operator()<PrefetchTo::first_level>();
+  return f.template operator()<PrefetchTo::second_level>();
+}
+
+}  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
+
+#endif
