@@ -158,8 +158,10 @@ class HostKernels : public ::testing::Test {
   };
 
   /// The numbers of y in the order of the rows.
+  ///
+  /// \param stride  from one row to the next one in y of logsumexp
   static std::vector<T> values_of_y(const Y* y, Function function, bool side_by_side,
-                                    const Case& c) {
+                                    std::size_t stride, const Case& c) {
     const bool entries = function != Function::logsumexp;
     std::vector<T> got(entries ? c.rows * c.columns : c.rows);
     if (c.y_holds_row_values) {
@@ -168,8 +170,10 @@ class HostKernels : public ::testing::Test {
       for (std::size_t r = 0, i = 0; r < c.rows; ++r)
         for (std::size_t column = 0; column < c.columns; ++column, ++i)
           got[i] = value_of(y[column * c.rows + r]);
-    } else {
+    } else if (entries) {
       std::transform(y, y + got.size(), got.begin(), value_of<Y>);
+    } else {
+      for (std::size_t r = 0; r < c.rows; ++r) got[r] = value_of(y[r * stride]);
     }
     return got;
   }
@@ -182,7 +186,7 @@ class HostKernels : public ::testing::Test {
     const bool entries = function != Function::logsumexp;
     const std::size_t size = c.rows * c.columns;
     // the numbers of type Y from one row to the next one in y of logsumexp
-    const std::size_t y_stride = c.y_holds_row_values ? sizeof(T) / sizeof(Y) : 1;
+    const std::size_t y_stride = c.y_holds_row_values ? sizeof(T) / sizeof(Y) : c.streams ? 1 : 3;
     Guarded<X> x(size, c.shift);
     Guarded<Y> y(entries ? size : c.rows * y_stride, c.shift / y_stride * y_stride);
     std::vector<T> lse(c.rows), max(c.rows);
@@ -208,7 +212,7 @@ class HostKernels : public ::testing::Test {
       job.columns = static_cast<std::int64_t>(c.columns);
       run_rows(of(isa, function), job, c.way);
     }
-    std::vector<T> got = values_of_y(y.data(), function, side_by_side, c);
+    std::vector<T> got = values_of_y(y.data(), function, side_by_side, y_stride, c);
     if (got.size() != accepted.size() ||
         std::memcmp(got.data(), accepted.data(), got.size() * sizeof(T)) != 0) {
       const auto format = c.y_holds_row_values ? std::nullopt : format_of_number<Y>();

@@ -8,8 +8,8 @@
 /// written. See PipelinedRows.
 
 #include <host/PanelLines.hpp>
+#include <host/PanelPrefetch.hpp>
 #include <host/PipelinedRows.hpp>
-#include <host/Prefetch.hpp>
 #include <host/Processor.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
@@ -38,12 +38,6 @@ class PipelinedPanels {
   static constexpr std::int64_t kept_stride = rows_before + panel_rows;
   /// The exponentials that are added up before they are added to the sum with compensation.
   static constexpr std::int64_t block_columns = 16;
-  /// The distance from a column that is read to the one that is prefetched. A column of doubles
-  /// takes longer than one of floats.
-  template <PrefetchTo level>
-  static constexpr std::int64_t columns_ahead = level == PrefetchTo::first_level ? 20
-                                                : sizeof(T) == sizeof(float)     ? 18
-                                                                                 : 12;
   static constexpr int vectors_of_line = sizeof(V) < 64 ? 64 / sizeof(V) : 1;
 
  public:
@@ -134,11 +128,7 @@ class PipelinedPanels {
   template <PrefetchTo level, bool writes>
   void compute(std::int64_t r, std::int64_t next) {
     const X* x = m_job.x + next;
-    // Behind the last column, the first columns of the panel after it are prefetched.
-    const X* panel_ahead = x + columns_ahead<level> / m_job.columns * panel_rows;
-    const std::int64_t first_ahead = columns_ahead<level> % m_job.columns;
-    const X* ahead = panel_ahead + first_ahead * m_job.x_column_stride;
-    std::int64_t left_ahead = m_job.columns - first_ahead;
+    PanelPrefetch<level, panel_rows, X> ahead(x, m_job.columns, m_job.x_column_stride);
     auto* y = m_job.y + r - panel_rows;
     T* kept = m_kept;
     T* other = m_kept_of_others;
@@ -155,7 +145,7 @@ class PipelinedPanels {
     for (std::int64_t c = 0; c < m_job.columns;) {
       V sums[vectors] = {};
       for (const std::int64_t end = smaller(c + block_columns, m_job.columns); c < end; ++c) {
-        if (left_ahead-- == 0) ahead = panel_ahead + panel_rows;
+        ahead.begin_column();
         V results[vectors];
         if constexpr (writes) get(output, y, other, results);
         if constexpr (writes && in_lines) Lines::keep_end(other, kept);
@@ -163,8 +153,7 @@ class PipelinedPanels {
         for (int k = 0; k < vectors; ++k) {
           // the line of the last entry: that of the first one can have been read with the panel
           // before
-          if (k % vectors_of_line == 0)
-            prefetch_far<level>(ahead + (k + vectors_of_line) * L::width - 1, 0);
+          if (k % vectors_of_line == 0) ahead.line_of((k + vectors_of_line) * L::width - 1);
           // loads before stores: see distance_in_page()
           const V read = L::load(x + k * L::width);
           const V v = L::load(kept + k * L::width);
@@ -179,7 +168,7 @@ class PipelinedPanels {
           }
         }
         x += m_job.x_column_stride;
-        ahead += m_job.x_column_stride;
+        ahead.end_column();
         y += m_job.y_column_stride;
         kept += kept_stride;
         other += kept_stride;

@@ -7,6 +7,7 @@
 /// in the first-level cache until the rows are written.
 
 #include <host/Panels.hpp>
+#include <host/PipelinedPanelSums.hpp>
 #include <host/PipelinedPanels.hpp>
 #include <host/Prefetch.hpp>
 
@@ -118,11 +119,12 @@ void other_panels(const Job& job) {
 
 template <class Op, class Values, class L, class Job>
 void panels(const Job& job) {
-  const std::int64_t pipelined = pipelined_panels<Op, Values, L>(job);
+  const std::int64_t pipelined = Op::writes_entries ? pipelined_panels<Op, Values, L>(job)
+                                                    : pipelined_panel_sums<Op, Values, L>(job);
   if (pipelined == job.rows) return;
   Job rest = job;
   rest.x += pipelined;
-  rest.y += pipelined;  // 0 if the results don't lie side by side
+  rest.y += pipelined * (Op::writes_entries ? 1 : job.y_stride);
   rest.rows -= pipelined;
   skip_row_values(rest, pipelined);
   other_panels<Op, Values, L>(rest);

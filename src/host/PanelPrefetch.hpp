@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef KOKKOSSOFTMAX_SRC_HOST_PANELPREFETCH_HPP
+#define KOKKOSSOFTMAX_SRC_HOST_PANELPREFETCH_HPP
+
+/// \file
+/// Prefetches for rows that lie side by side, in panels of a few cache lines.
+
+#include <host/Prefetch.hpp>
+
+namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
+
+/// Prefetches the columns of a panel, some columns ahead of those that are read. Behind the last
+/// column, these are the first columns of the next panel, or of a later one if a panel has fewer
+/// columns.
+///
+/// \tparam rows  of a panel
+template <PrefetchTo level, std::int64_t rows, class X>
+class PanelPrefetch {
+ public:
+  KOKKOSSOFTMAX_HOST_FUNCTION PanelPrefetch(const X* panel, std::int64_t columns,
+                                            std::int64_t column_stride)
+      : m_panel(panel + columns_ahead / columns * rows),
+        m_left(columns - columns_ahead % columns),
+        m_column(m_panel + columns_ahead % columns * column_stride),
+        m_stride(column_stride) {}
+
+  /// Before the prefetches of a column.
+  KOKKOSSOFTMAX_HOST_FUNCTION void begin_column() {
+    if (m_left-- == 0) m_column = m_panel + rows;
+  }
+  /// Prefetches the line of row r of the panel.
+  KOKKOSSOFTMAX_HOST_FUNCTION void line_of(std::int64_t r) const {
+    prefetch_far<level>(m_column + r, 0);
+  }
+  KOKKOSSOFTMAX_HOST_FUNCTION void end_column() { m_column += m_stride; }
+
+ private:
+  /// A column of doubles takes longer than one of floats.
+  static constexpr std::int64_t columns_ahead = level == PrefetchTo::first_level ? 20
+                                                : sizeof(X) == sizeof(float)     ? 18
+                                                                                 : 12;
+
+  const X* m_panel;     // of the column that is prefetched
+  std::int64_t m_left;  // the number of columns of that panel that aren't prefetched yet
+  const X* m_column;
+  std::int64_t m_stride;
+};
+
+}  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
+
+#endif
