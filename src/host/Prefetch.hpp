@@ -38,10 +38,9 @@ KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_far(const void* p, std::int64_t bytes 
 
 /// Calls f.operator()<level>() with the level that takes less time on this processor.
 ///
-/// That is the first level on AMD's Zen 5. What the prefetchers of that processor do to its
-/// second-level cache depends on the memory accesses of the last milliseconds. After some of them,
-/// lines that are prefetched into it are lost before they are read (docs/trials.md). Later
-/// processors of AMD are treated like Zen 5.
+/// That is the first level on AMD's Zen 5. With the second one, a call there can take up to twice
+/// as long after other accesses to memory (docs/trials.md). Later processors of AMD are treated
+/// like Zen 5.
 template <class F>
 KOKKOSSOFTMAX_HOST_FUNCTION decltype(auto) with_far_prefetches(const F& f) {
   if (is_amd() && !prefers_own_prefetchers())
