@@ -43,7 +43,7 @@ struct GeneralShapes : NoShapes {
                          AccessMode::peeled_vectors, min_teams>;
   template <int lanes, int entries, int warps = 4>
   using Peeled = PeeledOf<lanes, entries, warps, teams_of(entries, warps)>;
-  /// For aligned rows. Floats gain nothing from them.
+  /// For aligned rows. Longer rows of floats gain nothing from them.
   template <int lanes, int entries, int warps = 4>
   using Aligned = Shape<warps * 32 / lanes, lanes, entries / wide, wide,
                         AccessMode::guarded_vectors, teams_of(entries, warps)>;
@@ -71,20 +71,30 @@ struct GeneralShapes : NoShapes {
 
   /// Few lanes per row, because what a row takes beside its entries is computed in each of them.
   using ShortRows = ShapeList<Scalar<1, 8>, Scalar<2, 8>, Scalar<4, 8>, Peeled<4, 16>>;
-  /// Aligned rows of half types have few lanes up to 256 columns. (Rows of 65 to 256 columns with a
-  /// bias per entry would be up to 1.2 times as fast with 16 entries per lane.)
-  using AlignedRows = IfHalfs<Aligned<1, 16>, Aligned<2, 16>, Aligned<2, 32>, Aligned<4, 32>,
-                              Aligned<8, 32>, Aligned<32, 16>, Aligned<32, 32>>;
+  /// The same for rows that are only read, with aligned rows of 33 to 256 columns of double.
+  using ReducedShortRows = decltype(ShapeList<Scalar<1, 8>, Scalar<2, 8>, Scalar<4, 8>>{} +
+                                    IfDouble<Aligned<4, 16>, Aligned<8, 16>, Aligned<16, 16>>{} +
+                                    ShapeList<Peeled<4, 16>>{});
+  /// Aligned rows of half types have few lanes up to 256 columns, and those of float up to 64.
+  /// (Rows of half types of 65 to 256 columns with a bias per entry would be up to 1.2 times as
+  /// fast with 16 entries per lane.)
+  using AlignedRows =
+      decltype(IfHalfs<Aligned<1, 16>, Aligned<2, 16>, Aligned<2, 32>, Aligned<4, 32>,
+                       Aligned<8, 32>, Aligned<32, 16>, Aligned<32, 32>>{} +
+               IfFloat<Aligned<1, 8>, Aligned<2, 8>, Aligned<2, 16>, Aligned<4, 16>>{});
   // 32 doubles per lane would be spilled.
   using Subgroup = decltype(AlignedRows{} + ShortRows{} +
                             ShapeList<Peeled<8, 16>, Peeled<16, 16>, Peeled<32, 16>>{} +
                             UnlessDouble<Peeled<32, 32>>{} + ShapeList<Scalar<32, 16>>{});
-  /// Rows of other types than double that are only read have 32 entries per lane, also if half of
-  /// the slots are empty. (A bias per entry would be up to 1.2 times as fast with 16.)
-  using ReducedAlignedRows = IfHalfs<Aligned<1, 16>, Aligned<2, 32>, Aligned<4, 32>, Aligned<8, 32>,
-                                     Aligned<16, 32>, Aligned<32, 32>>;
+  /// Rows that are only read have 32 entries per lane, also if half of the slots are empty, except
+  /// those of double, and those of float up to 64 columns. (A bias per entry would be up to 1.2
+  /// times as fast with 16.)
+  using ReducedAlignedRows = decltype(
+      IfHalfs<Aligned<1, 16>, Aligned<2, 32>, Aligned<4, 32>, Aligned<8, 32>, Aligned<16, 32>,
+              Aligned<32, 32>>{} +
+      IfFloat<Scalar<1, 8>, Aligned<1, 16>, Aligned<2, 16>, Aligned<4, 16>, Aligned<4, 32>>{});
   using ReducedSubgroup = decltype(
-      ReducedAlignedRows{} + ShortRows{} +
+      ReducedAlignedRows{} + ReducedShortRows{} +
       UnlessDouble<Peeled<4, 32>, Peeled<8, 32>, Peeled<16, 32>, Peeled<32, 32>>{} +
       IfDouble<Peeled<8, 16>, Peeled<16, 16>, Peeled<32, 16>>{} + ShapeList<Scalar<32, 16>>{});
   using FusedRegisters = decltype(

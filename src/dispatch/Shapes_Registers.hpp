@@ -61,13 +61,15 @@ struct RegisterShapes : ShapeUnits<V> {
                          std::conditional_t<output_is_wider<V>, ShapeList<>, PackedHalfs>>;
   /// Four rows of three doubles take as many registers as two rows of four, and are slower.
   using ThreeEntries = std::conditional_t<sizeof(T) == 8, ShapeList<>, ShapeList<Scalar<1, 3, 4>>>;
+  /// Half types have such rows in `packed`, except if there are gaps between rows.
+  using SeveralRows =
+      std::conditional_t<gives_halfs, ShapeList<>, ShapeList<Scalar<1, 4, 2>, Scalar<1, 6, 2>>>;
   using ShortRows =
       decltype(ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
                          Guarded<8, 4, 1>, Guarded<16, 3, 1>, Guarded<16, 4, 1>, Guarded<32, 3, 1>,
                          Guarded<32, 4, 1>, Guarded<32, 8, 1>, Scalar<1, 2, 4>>{} +
-               ThreeEntries{} +
-               ShapeList<Scalar<1, 4, 2>, Scalar<1, 6, 2>, Scalar<1, 8, 1>, Scalar<2, 8, 1>,
-                         Scalar<4, 8, 1>>{});
+               ThreeEntries{} + SeveralRows{} +
+               ShapeList<Scalar<1, 8, 1>, Scalar<2, 8, 1>, Scalar<4, 8, 1>>{});
   /// For short rows of odd length. Loads of one entry by many lanes are fast if few lanes have
   /// nothing to load. They are then faster than a few chunks with peeled entries.
   using AnyAlignmentShortRows =
