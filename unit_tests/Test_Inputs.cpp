@@ -620,7 +620,7 @@ TYPED_TEST(InputsOf, ChoiceForPairsOfNeighbours) {
 }
 
 // Short rows with operands have few lanes, because each lane computes what a row takes beside its
-// entries.
+// entries. These rows aren't aligned, except some of double.
 TYPED_TEST(InputsOf, ChoiceForShortRows) {
   using X = typename TypeParam::x_value;
   using Y = typename TypeParam::y_value;
@@ -634,9 +634,9 @@ TYPED_TEST(InputsOf, ChoiceForShortRows) {
     std::string of_rows, of_neighbours;
   };
   for (const auto& [columns, of_rows, of_neighbours] :
-       {Choice{12, "subgroup{team_size=64, vector_length=2,", "column{team_size=1,"},
+       {Choice{13, "subgroup{team_size=64, vector_length=2,", "column{team_size=1,"},
         Choice{30, "subgroup{team_size=32, vector_length=4,", "column{team_size=1,"},
-        Choice{60, "subgroup{team_size=32, vector_length=4,", "column{team_size=1,"}}) {
+        Choice{58, "subgroup{team_size=32, vector_length=4,", "column{team_size=1,"}}) {
     const Kokkos::View<unsigned char*, Exec> mask("mask", columns);
     const auto expect_choice = [](const std::string& text, const std::string& choice) {
       EXPECT_NE(text.find(choice), std::string::npos) << text;
@@ -653,6 +653,50 @@ TYPED_TEST(InputsOf, ChoiceForShortRows) {
                                  Operands{.mask = mask_of_neighbours})
                       .describe(),
                   of_neighbours);
+  }
+}
+
+// Aligned short rows have so few lanes that a lane has 8 to 32 entries.
+TYPED_TEST(InputsOf, ChoiceForAlignedShortRows) {
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using T = typename TypeParam::value;
+  using Exec = typename TypeParam::exec;
+  if (KokkosSoftmax::Impl::is_host_space<Exec>) GTEST_SKIP() << "for GPUs";
+  if (!std::is_same_v<X, T> || !std::is_same_v<Y, T>) GTEST_SKIP() << "for float and double";
+  const Exec exec;
+  constexpr bool is_float = sizeof(T) == 4;
+  struct Choice {
+    std::size_t columns;
+    std::string softmax, logsumexp;
+  };
+  const std::vector<Choice> of_float{
+      {4, "vector_length=1, items=2, width=4,", "vector_length=1, items=8, width=1,"},
+      {8, "vector_length=1, items=2, width=4,", "vector_length=1, items=8, width=1,"},
+      {16, "vector_length=2, items=2, width=4,", "vector_length=1, items=4, width=4,"},
+      {32, "vector_length=2, items=4, width=4,", "vector_length=2, items=4, width=4,"},
+      {64, "vector_length=4, items=4, width=4,", "vector_length=4, items=4, width=4,"},
+      {128, "vector_length=8,", "vector_length=4, items=8, width=4,"}};
+  const std::vector<Choice> of_double{
+      {4, "vector_length=1, items=8, width=1,", "vector_length=1, items=8, width=1,"},
+      {16, "vector_length=2, items=8, width=1,", "vector_length=2, items=8, width=1,"},
+      {32, "vector_length=4, items=8, width=1,", "vector_length=4, items=8, width=1,"},
+      {64, "vector_length=4,", "vector_length=4, items=8, width=2,"},
+      {128, "vector_length=8,", "vector_length=8, items=8, width=2,"},
+      {256, "vector_length=16,", "vector_length=16, items=8, width=2,"}};
+  for (const auto& [columns, of_softmax, of_logsumexp] : is_float ? of_float : of_double) {
+    const std::size_t count = (std::size_t(1) << 20) / columns;
+    const Kokkos::View<X**, Right, Exec> x("x", count, columns);
+    const Kokkos::View<Y**, Right, Exec> y("y", count, columns);
+    const Kokkos::View<T*, Exec> lse("lse", count);
+    const Kokkos::View<X*, Exec> bias("bias", columns);
+    const auto expect_choice = [](const std::string& text, const std::string& choice) {
+      EXPECT_NE(text.find("subgroup{"), std::string::npos) << text;
+      EXPECT_NE(text.find(choice), std::string::npos) << text << ", expected " << choice;
+    };
+    const Operands operands{.bias = bias};
+    expect_choice(plan_softmax(exec, x, y, {}, operands).describe(), of_softmax);
+    expect_choice(plan_logsumexp(exec, x, lse, {}, operands).describe(), of_logsumexp);
   }
 }
 
