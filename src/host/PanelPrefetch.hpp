@@ -13,8 +13,8 @@ namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 /// column, these are the first columns of the next panel, or of a later one if a panel has fewer
 /// columns.
 ///
-/// \tparam rows  of a panel
-template <PrefetchTo level, std::int64_t rows, class X>
+/// \tparam vectors  of a panel
+template <PrefetchTo level, class L, int vectors, class X>
 class PanelPrefetch {
  public:
   KOKKOSSOFTMAX_HOST_FUNCTION PanelPrefetch(const X* panel, std::int64_t columns,
@@ -28,13 +28,18 @@ class PanelPrefetch {
   KOKKOSSOFTMAX_HOST_FUNCTION void begin_column() {
     if (m_left-- == 0) m_column = m_panel + rows;
   }
-  /// Prefetches the line of row r of the panel.
-  KOKKOSSOFTMAX_HOST_FUNCTION void line_of(std::int64_t r) const {
-    prefetch_far<level>(m_column + r, 0);
+  /// Prefetches the line that begins with vector k of the panel, if one does.
+  KOKKOSSOFTMAX_HOST_FUNCTION void line_at(int k) const {
+    // the line of the last entry: that of the first one can have been read with the panel before
+    if (k % vectors_of_line == 0)
+      prefetch_far<level>(m_column + (k + vectors_of_line) * L::width - 1, 0);
   }
   KOKKOSSOFTMAX_HOST_FUNCTION void end_column() { m_column += m_stride; }
 
  private:
+  static constexpr std::int64_t rows = vectors * L::width;
+  static constexpr int vectors_of_line =
+      sizeof(typename L::V) < 64 ? 64 / sizeof(typename L::V) : 1;
   /// A column of doubles takes longer than one of floats.
   static constexpr std::int64_t columns_ahead = level == PrefetchTo::first_level ? 20
                                                 : sizeof(X) == sizeof(float)     ? 18

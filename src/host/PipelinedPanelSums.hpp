@@ -21,7 +21,6 @@ class PipelinedPanelSums {
   static constexpr std::int64_t panel_rows = vectors * L::width;
   /// The exponentials that are added up before they are added to the sum with compensation.
   static constexpr std::int64_t block_columns = 16;
-  static constexpr int vectors_of_line = sizeof(V) < 64 ? 64 / sizeof(V) : 1;
 
  public:
   explicit PipelinedPanelSums(const Job& job)
@@ -67,7 +66,7 @@ class PipelinedPanelSums {
   template <PrefetchTo level, bool adds>
   void compute(std::int64_t next) {
     const X* x = m_job.x + next;
-    PanelPrefetch<level, panel_rows, X> ahead(x, m_job.columns, m_job.x_column_stride);
+    PanelPrefetch<level, L, vectors, X> ahead(x, m_job.columns, m_job.x_column_stride);
     const T* kept = m_kept;
     T* to = m_kept_of_next;
     // Copies of members stay in registers, where stores through pointers don't change them.
@@ -84,9 +83,7 @@ class PipelinedPanelSums {
         ahead.begin_column();
 #pragma GCC unroll 8
         for (int k = 0; k < vectors; ++k) {
-          // the line of the last entry: that of the first one can have been read with the panel
-          // before
-          if (k % vectors_of_line == 0) ahead.line_of((k + vectors_of_line) * L::width - 1);
+          ahead.line_at(k);
           const V v = m_values(L::load(x + k * L::width));
           if constexpr (adds) ExpForSum<L>(max[k]).add(sums[k], L::load(kept + k * L::width));
           largest[k] = larger(v, largest[k]);

@@ -38,7 +38,6 @@ class PipelinedPanels {
   static constexpr std::int64_t kept_stride = rows_before + panel_rows;
   /// The exponentials that are added up before they are added to the sum with compensation.
   static constexpr std::int64_t block_columns = 16;
-  static constexpr int vectors_of_line = sizeof(V) < 64 ? 64 / sizeof(V) : 1;
 
  public:
   explicit PipelinedPanels(const Job& job)
@@ -128,7 +127,7 @@ class PipelinedPanels {
   template <PrefetchTo level, bool writes>
   void compute(std::int64_t r, std::int64_t next) {
     const X* x = m_job.x + next;
-    PanelPrefetch<level, panel_rows, X> ahead(x, m_job.columns, m_job.x_column_stride);
+    PanelPrefetch<level, L, vectors, X> ahead(x, m_job.columns, m_job.x_column_stride);
     auto* y = m_job.y + r - panel_rows;
     T* kept = m_kept;
     T* other = m_kept_of_others;
@@ -151,9 +150,7 @@ class PipelinedPanels {
         if constexpr (writes && in_lines) Lines::keep_end(other, kept);
 #pragma GCC unroll 8
         for (int k = 0; k < vectors; ++k) {
-          // the line of the last entry: that of the first one can have been read with the panel
-          // before
-          if (k % vectors_of_line == 0) ahead.line_of((k + vectors_of_line) * L::width - 1);
+          ahead.line_at(k);
           // loads before stores: see distance_in_page()
           const V read = L::load(x + k * L::width);
           const V v = L::load(kept + k * L::width);
