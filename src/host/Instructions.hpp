@@ -366,7 +366,9 @@ using Int32x8 = std::int32_t __attribute__((vector_size(32)));
 using Int64x4 = std::int64_t __attribute__((vector_size(32)));
 #if !defined(__AVX512F__)
 /// Element i of the result is the entry of the table whose number is in the low bits of v[i].
+template <int entries>
 KOKKOSSOFTMAX_HOST_FUNCTION __m256 look_up(const float* table, __m256 v) {
+  static_assert(entries == 8);
   return _mm256_permutevar8x32_ps(_mm256_load_ps(table), (__m256i)v);
 }
 #endif
@@ -499,10 +501,17 @@ KOKKOSSOFTMAX_HOST_FUNCTION __m512d product_or_zero_below(__m512d x, __m512d lim
   return _mm512_maskz_mul_pd(_mm512_cmp_pd_mask(x, limit, _CMP_NLT_UQ), a, b);
 }
 /// Element i of the result is the entry of the table whose number is in the low bits of v[i].
+template <int entries>
 KOKKOSSOFTMAX_HOST_FUNCTION __m512 look_up(const float* table, __m512 v) {
-  return _mm512_maskz_permutexvar_ps(0xffff, (__m512i)v, _mm512_load_ps(table));
+  static_assert(entries == 16 || entries == 32);
+  const __m512 first = _mm512_load_ps(table);
+  if constexpr (entries == 16) return _mm512_maskz_permutexvar_ps(0xffff, (__m512i)v, first);
+  return _mm512_maskz_permutex2var_ps(0xffff, first, (__m512i)v,
+                                      _mm512_load_ps(table + entries - 16));
 }
+template <int entries>
 KOKKOSSOFTMAX_HOST_FUNCTION __m512d look_up(const double* table, __m512d v) {
+  static_assert(entries == 16);
   return _mm512_maskz_permutex2var_pd(0xff, _mm512_load_pd(table), (__m512i)v,
                                       _mm512_load_pd(table + 8));
 }
