@@ -22,7 +22,7 @@ class PipelinedRows {
   using Step = PipelineStep<Op, L, streams, true>;
   /// A group has so many vectors or more, which hide the time of its reductions over lanes, unless
   /// its rows are shorter: it has one row per lane at most.
-  static constexpr std::int64_t group_vectors = 512;
+  static constexpr std::int64_t group_vectors = 256;
 
  public:
   explicit PipelinedRows(const Job& job)
