@@ -104,7 +104,10 @@ ExpectedWeighted reference_weighted(const Rows<T>& v, const std::vector<T>& weig
     const long double lost = all.weights * std::numeric_limits<T>::min();
     const long double value = all.max + std::log(std::fabs(all.sum));
     const bool is_finite = std::isfinite(all.sum) && std::isfinite(all.max);
-    const bool is_certain = !is_finite || std::fabs(all.sum) > relative * all.absolute + lost;
+    // If the largest value is +inf, the sum is that of the weights of these entries. A sum of 0 is
+    // exact, as that of 1 and -1 is.
+    const bool is_exact = !std::isfinite(all.sum) || (!is_finite && all.sum == 0);
+    const bool is_certain = is_exact || std::fabs(all.sum) > relative * all.absolute + lost;
     expected.sign.push_back(std::isnan(all.sum) ? all.sum : (all.sum > 0) - (all.sum < 0));
     expected.sign_is_certain.push_back(is_certain);
     if (const auto near_zero = near_zero_result(entries); near_zero && keeps_digits) {
