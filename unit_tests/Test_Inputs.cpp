@@ -656,6 +656,38 @@ TYPED_TEST(InputsOf, ChoiceForShortRows) {
   }
 }
 
+// Wide rows take the teams that leave few slots without an entry.
+TYPED_TEST(InputsOf, ChoiceForWideRows) {
+  using X = typename TypeParam::x_value;
+  using Y = typename TypeParam::y_value;
+  using Exec = typename TypeParam::exec;
+  constexpr bool is_double = sizeof(X) == 8;
+  const Exec exec;
+  if (!has_clusters(exec)) GTEST_SKIP() << "for GPUs with clusters";
+  if (!is_double && (sizeof(X) != 2 || sizeof(Y) != 2)) GTEST_SKIP() << "for double and half types";
+  struct Choice {
+    std::size_t columns;
+    std::string schedule;
+  };
+  const std::string four_warps = "cluster{team_size=4, vector_length=32, items=";
+  const std::vector<Choice> of_double{{1200, four_warps + "5,"},      {2600, four_warps + "13,"},
+                                      {3600, "fused_registers{"},     {6000, four_warps + "13,"},
+                                      {8000, "cluster{team_size=8,"}, {13000, four_warps + "13,"},
+                                      {60000, "cluster{team_size=8,"}};
+  const std::vector<Choice> of_halfs{
+      {8704, "cluster{team_size=2,"},  {9001, "cluster{team_size=2,"},
+      {13001, "cluster{team_size=8,"}, {16384, "cluster{team_size=4,"},
+      {18432, "cluster{team_size=2,"}, {19001, "cluster{team_size=2,"},
+      {30001, "cluster{team_size=4,"}};
+  for (const auto& [columns, schedule] : is_double ? of_double : of_halfs) {
+    const Kokkos::View<X**, Right, Exec> x("x", 1000, columns);
+    const Kokkos::View<Y**, Right, Exec> y("y", 1000, columns);
+    const Kokkos::View<unsigned char*, Exec> mask("mask", columns);
+    const std::string text = plan_softmax(exec, x, y, {}, Operands{.mask = mask}).describe();
+    EXPECT_NE(text.find(schedule), std::string::npos) << columns << ": " << text;
+  }
+}
+
 // Aligned short rows have so few lanes that a lane has 8 to 32 entries.
 TYPED_TEST(InputsOf, ChoiceForAlignedShortRows) {
   using X = typename TypeParam::x_value;

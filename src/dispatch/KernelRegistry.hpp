@@ -64,6 +64,18 @@ struct KernelVariant {
   }
 };
 
+/// The shapes of `fused_registers` for rows that are only read: those of written rows, unless a
+/// source has others.
+template <class S>
+struct ReducedTeams {
+  using type = typename S::FusedRegisters;
+};
+template <class S>
+requires requires { typename S::ReducedFusedRegisters; }
+struct ReducedTeams<S> {
+  using type = typename S::ReducedFusedRegisters;
+};
+
 /// Makes the variants of one execution space, for an operation's output with the number `function`,
 /// of a source.
 template <class Exec, RowOp Op, int function, RowSource Source>
@@ -81,7 +93,7 @@ class KernelRegistry {
         of<subgroup, SubgroupKernel, MoreRows, MoreThreads, MoreTeams>(
             OneOf<typename S::Subgroup, typename S::ReducedSubgroup>{}),
         of<fused_registers, FusedRegistersKernel, FewerTeams, MoreTeams>(
-            typename S::FusedRegisters{}),
+            OneOf<typename S::FusedRegisters, typename ReducedTeams<S>::type>{}),
         of<fused_scratch, FusedScratchKernel, MoreThreads, FewerItems, MoreItems, MoreTeams>(
             typename S::FusedScratch{}),
         of<online, OnlineKernel, MoreThreads, FewerItems, MoreItems, FewerTeams, MoreTeams>(

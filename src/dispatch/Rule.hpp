@@ -132,14 +132,15 @@ class Rule {
     const int of_cluster = first_of(Algorithm::cluster, Regime::any_rows);
     const int of_team = first_of(Algorithm::fused_registers, Regime::any_rows);
     if (of_cluster == none || of_team == none) return of_cluster != none;
-    return has_clearly_fewer_slots(register_capacity(list[of_cluster].schedule),
-                                   register_capacity(list[of_team].schedule));
+    return has_fewer_slots(register_capacity(list[of_cluster].schedule),
+                           register_capacity(list[of_team].schedule), 85);
   }
-  /// Whether teams of `capacity` columns have clearly fewer slots for a row than teams of `other`
-  /// columns. The factor was found on an H200, for doubles.
-  bool has_clearly_fewer_slots(std::int64_t capacity, std::int64_t other) const {
+  /// Whether teams of `capacity` columns have at most `percent` of the slots for a row that teams
+  /// of `other` columns have.
+  bool has_fewer_slots(std::int64_t capacity, std::int64_t other, int percent) const {
     const std::int64_t columns = m_context.problem().columns;
-    return 100 * divide_up(columns, capacity) * capacity <= 75 * divide_up(columns, other) * other;
+    return 100 * divide_up(columns, capacity) * capacity <=
+           percent * divide_up(columns, other) * other;
   }
 
   /// Whether there are so few rows that all teams are resident at one time, however many lanes they
@@ -564,24 +565,40 @@ class Rule {
     if (m_context.options.reproducible) return loops_a_few_times(variant);
     return fills_device(variant) && !have_weights_of_their_own();
   }
-  /// Clusters of several teams are slow if the teams are small. Half types with operands are slower
-  /// in several teams than in one large team that can hold the row (except aligned rows, for which
-  /// no such team is compiled). Doubles with operands take small teams if these have clearly fewer
-  /// slots: that is faster with a bias or a mask per entry. Rows with limits: see
-  /// fits_small_team().
+  /// Clusters of several teams are slow if the teams are small. Rows with limits: see
+  /// fits_small_team(). (All constants were measured on an H200.)
   bool has_large_teams_or_one(int variant) const {
-    constexpr int fewest_lanes = 128;
     const Schedule& s = list[variant].schedule;
-    if (list[variant].is_limited)
-      return s.team_size * s.vector_length >= fewest_lanes || fits_small_team(s);
-    const std::int64_t columns = m_context.problem().columns;
-    if (columns <= register_capacity(s)) return true;
+    if (list[variant].is_limited) return has_large_team(s) || fits_small_team(s);
+    if (m_context.problem().columns <= register_capacity(s)) return true;
+    if constexpr (knows_rows<Source> && sizeof(X) == 8) return suits_doubles(s);
     if constexpr (knows_rows<Source> && sizeof(X) == 2 && sizeof(typename V::Y) == 2)
-      if (columns <= most_columns_in_one_team()) return false;
-    if constexpr (knows_rows<Source> && sizeof(X) == 8)
-      return register_capacity(s) == most_columns_in_one_team() ||
-             has_clearly_fewer_slots(register_capacity(s), most_columns_in_one_team());
-    return s.team_size * s.vector_length >= fewest_lanes;
+      return suits_halfs(s);
+    return has_large_team(s);
+  }
+  static bool has_large_team(const Schedule& schedule) {
+    constexpr int fewest_lanes = 128;
+    return schedule.team_size * schedule.vector_length >= fewest_lanes;
+  }
+  /// For doubles with operands that several teams share: teams of four warps with as many entries
+  /// as registers hold are faster than those of eight, unless they have more empty slots. Teams
+  /// with few entries per lane are for rows that one of them holds.
+  bool suits_doubles(const Schedule& schedule) const {
+    constexpr int fewest_entries = 16;
+    const std::int64_t capacity = register_capacity(schedule);
+    return capacity == most_columns_in_one_team() ||
+           (schedule.items * schedule.width >= fewest_entries &&
+            has_fewer_slots(capacity, most_columns_in_one_team(), 110));
+  }
+  /// For half types with operands: teams of two warps are faster if they have clearly fewer empty
+  /// slots. Otherwise, one large team that can hold the row is faster than several (except aligned
+  /// rows, for which no such team is compiled).
+  bool suits_halfs(const Schedule& schedule) const {
+    constexpr int lanes_of_small_team = 64;
+    const std::int64_t capacity = register_capacity(schedule);
+    const int lanes = schedule.team_size * schedule.vector_length;
+    if (lanes == lanes_of_small_team && has_fewer_slots(capacity, 2 * capacity, 85)) return true;
+    return has_large_team(schedule) && m_context.problem().columns > most_columns_in_one_team();
   }
   /// Whether large teams are faster than large clusters: of teams that have several groups of
   /// threads, for operands and for half types with two inputs, and for doubles whose columns don't

@@ -97,21 +97,26 @@ struct GeneralShapes : NoShapes {
       ReducedAlignedRows{} + ReducedShortRows{} +
       UnlessDouble<Peeled<4, 32>, Peeled<8, 32>, Peeled<16, 32>, Peeled<32, 32>>{} +
       IfDouble<Peeled<8, 16>, Peeled<16, 16>, Peeled<32, 16>>{} + ShapeList<Scalar<32, 16>>{});
-  using FusedRegisters = decltype(
-      IfDouble<Aligned<32, 16, 2>, Aligned<32, 16, 4>, Aligned<32, 16, 8>>{} +
+  template <class... AlignedDoubles>
+  using TeamsWith = decltype(
+      IfDouble<AlignedDoubles...>{} +
       UnlessDouble<Peeled<32, 32, 2>, Peeled<32, 32, 4>, PeeledOfEight<32>>{} +
       IfDouble<Peeled<32, 16, 2>, Peeled<32, 16, 4>, Peeled<32, 16, 8>, Peeled<32, 16, 16>>{} +
       ShapeList<Scalar<32, 16, 4>, Scalar<32, 16, 16>>{});
+  using FusedRegisters = TeamsWith<Aligned<32, 16, 2>, Aligned<32, 16, 4>, Aligned<32, 16, 8>>;
+  /// Rows of more than 2048 doubles that are only read gain nothing from loads of aligned chunks.
+  using ReducedFusedRegisters = TeamsWith<Aligned<32, 16, 2>, Aligned<32, 16, 4>>;
   using FusedScratch = ShapeList<Peeled<32, 16, 16>>;
   using Split = ShapeList<PeeledOfEight<16>>;
   /// Small teams leave fewer slots empty, and large ones hold longer rows (see docs/trials.md).
   /// Floats have 80 registers in both. Teams of one and two warps are for rows of half types that
-  /// one team holds. Doubles have small teams with few entries per lane, so that more warps are
-  /// resident.
+  /// one team holds, and so are the teams of doubles with 10 entries per lane. See
+  /// Rule::has_large_teams_or_one().
   using Cluster = decltype(
       IfHalfs<Aligned<32, 64, 1>, Aligned<32, 64, 2>, Aligned<32, 64, 4>, Peeled<32, 64, 1>,
               Peeled<32, 64, 2>, Peeled<32, 64, 4>, Peeled<32, 64, 8>>{} +
-      IfFloatOrWider<PeeledOf<32, 32, 4, 6>>{} + IfDouble<PeeledOf<32, 10, 4, 7>>{} +
+      IfFloatOrWider<PeeledOf<32, 32, 4, 6>>{} +
+      IfDouble<PeeledOf<32, 10, 4, 7>, PeeledOf<32, 26, 4, 4>>{} +
       UnlessHalfs<PeeledOfEight<32>>{});
   using Online = ShapeList<Peeled<32, 8, 16>, Scalar<32, 8, 16>>;
   /// The loop leaves so little to do per tile that small teams with large tiles are the fastest. A
