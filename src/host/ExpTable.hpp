@@ -158,6 +158,7 @@ KOKKOSSOFTMAX_HOST_FUNCTION typename L::V exp_minus_1(typename L::V r) {
 /// (float, 32 entries) and 7e-18 (double).
 template <class L, int entries>
 KOKKOSSOFTMAX_HOST_FUNCTION typename L::V exp2_short_polynomial(typename L::V f) {
+  static_assert(entries == (sizeof(typename L::T) == 4 ? 32 : 16));
   if constexpr (entries == 32)
     return horner(f, L::splat(0.240226492f), 0.693157315f, 1.0f);
   else
@@ -245,15 +246,12 @@ template <class L>
 using ExpFactors = typename ExpFactorsType<L, exp_table_entries<typename L::T>>::type;
 
 /// The same for terms of sums. Floats in vectors of 64 bytes have a table of two registers, so that
-/// the polynomial has two terms (Zen 5, in the first-level cache: 4.8 -> 4.0 cycles per vector). In
-/// vectors of 32 bytes, a table would take as many instructions as the polynomial.
-#if defined(__AVX512F__)
+/// the polynomial has two terms beside 1 (Zen 5, in the first-level cache: 4.8 -> 4.0 cycles per
+/// vector). In vectors of 32 bytes, a table would take as many instructions as the polynomial.
 template <class T>
-inline constexpr int term_table_entries = sizeof(T) == 4 ? 32 : 16;
-#else
-template <class T>
-inline constexpr int term_table_entries = sizeof(T) == 4 ? 0 : exp_table_entries<T>;
-#endif
+inline constexpr int term_table_entries = sizeof(T) == 8               ? exp_table_entries<T>
+                                          : exp_table_entries<T> == 16 ? 32
+                                                                       : 0;
 template <class L>
 using TermFactors = typename ExpFactorsType<L, term_table_entries<typename L::T>>::type;
 
