@@ -57,12 +57,18 @@ KOKKOSSOFTMAX_HOST_FUNCTION typename L::V power_of_two(typename L::V rounded) {
   return (V)((Bits)rounded << ExpConstants<typename L::T>::mantissa_bits);
 }
 
+/// The exponent of the smallest normal number.
+template <class T>
+inline constexpr T lowest_exponent = sizeof(T) == 4 ? -126 : -1022;
+
 /// How a vector's exponentials are composed:
 ///
-/// - round: adding it rounds to a multiple of the step of n
+/// - step: that of n
+/// - round: adding it rounds to a multiple of the step
 /// - ln2_high, ln2_low: ln(2) in two parts
 /// - fine_limit: the sum of n * ln2_high and a lower reference is exact
-/// - exp(x, rounded, r): 2^n exp(r), given rounded = n + round; 0 where x < lowest
+/// - exp(rounded, r): 2^n exp(r), given rounded = n + round; 0 if n is less than the exponent of
+///   all normal numbers
 /// - add_exp2(sum, rounded, f): adds 2^(n + f)
 template <class L>
 class ExpFactorsOfPolynomial {
@@ -71,14 +77,15 @@ class ExpFactorsOfPolynomial {
   using C = ExpConstants<T>;
 
  public:
+  static constexpr T step = 1;
   static constexpr T round = C::round_and_bias;
   static constexpr T ln2_high = C::ln2_high;
   static constexpr T ln2_low = C::ln2_low;
   static constexpr T fine_limit = C::fine_limit;
 
-  KOKKOSSOFTMAX_HOST_FUNCTION static V exp(V x, V rounded, V r) {
-    return product_or_zero_below(x, L::splat(C::lowest), exp_polynomial<L, true>(r),
-                                 power_of_two<L>(rounded));
+  KOKKOSSOFTMAX_HOST_FUNCTION static V exp(V rounded, V r) {
+    return product_or_zero_below(rounded, L::splat(round + lowest_exponent<T>),
+                                 exp_polynomial<L, true>(r), power_of_two<L>(rounded));
   }
   KOKKOSSOFTMAX_HOST_FUNCTION static void add_exp2(V& sum, V rounded, V f) {
     sum = multiply_add(exp2_polynomial<L>(f), power_of_two<L>(rounded), sum);
@@ -119,8 +126,7 @@ inline constexpr double table_powers[32] = {1.0,
                                             1.9152065613971474,
                                             1.9571441241754002};
 
-/// The constants for a table: see ExpFactorsOfPolynomial. Where x >= lowest, the exponent of 2^n is
-/// that of a normal number.
+/// The constants for a table: see ExpFactorsOfPolynomial.
 template <class T>
 struct ExpTableConstants;
 template <>
@@ -128,14 +134,12 @@ struct ExpTableConstants<float> {
   static constexpr float ln2_high = 0.69140625f;  // 177 / 256
   static constexpr float ln2_low = 1.74093056e-3f;
   static constexpr float fine_limit = 2048.0f;
-  static constexpr float lowest = -87.35f;  // -126.02 ln(2)
 };
 template <>
 struct ExpTableConstants<double> {
   static constexpr double ln2_high = ExpConstants<double>::ln2_high;
   static constexpr double ln2_low = ExpConstants<double>::ln2_low;
   static constexpr double fine_limit = 4294967296.0;  // 2^32
-  static constexpr double lowest = -708.41;           // -1022.02 ln(2)
 };
 
 /// exp(r) - 1 for |r| <= ln(2) / (2 entries). The polynomials are minimax fits with the first terms
@@ -191,12 +195,13 @@ class ExpFactorsOfTable : public ExpTableConstants<typename L::T> {
   static constexpr Table table{};
 
  public:
-  /// 1.5 * 2^shift, whose last bit is 1 / entries
+  static constexpr T step = T(1) / entries;
+  /// 1.5 * 2^shift, whose last bit is the step
   static constexpr T round = static_cast<T>(Number(3) << (shift - 1));
 
-  KOKKOSSOFTMAX_HOST_FUNCTION static V exp(V x, V rounded, V r) {
+  KOKKOSSOFTMAX_HOST_FUNCTION static V exp(V rounded, V r) {
     const V power = power_of_two_at(rounded);
-    return multiply_add_or_zero_below(x, L::splat(ExpTableConstants<T>::lowest), power,
+    return multiply_add_or_zero_below(rounded, L::splat(round + lowest_exponent<T>), power,
                                       exp_minus_1<L, entries>(r), power);
   }
   KOKKOSSOFTMAX_HOST_FUNCTION static void add_exp2(V& sum, V rounded, V f) {

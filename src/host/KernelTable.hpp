@@ -128,7 +128,10 @@ struct FunctionsOf {
 
   static T exp_accurate(const T* v, std::int64_t n, T max, T* result) {
     const V reference = ExpAccurate<L>::reference(L::splat(max));
-    apply_to_each<L>(v, n, result, ExpAccurate<L>(reference));
+    if (ExpOfShifted<L>::shift_of(reference)[0] == T(0))
+      apply_to_each<L>(v, n, result, ExpOfShifted<L>(reference));
+    else
+      apply_to_each<L>(v, n, result, ExpAccurate<L>(reference));
     return reference[0];
   }
   static T exp_for_sum(const T* v, std::int64_t n, T max, T* result) {

@@ -50,12 +50,16 @@ struct LaneStates {
 
 /// An operation has
 /// - Exp: how exp(v - reference) is computed
+/// - ExpOfShifted: the same in loops that subtract shift_of(reference) from the values before, if
+///   they keep exponentials
 /// - keeps_exponentials: whether the output is computed from the exponentials, or from the values v
 /// - writes_entries: whether the output has an entry per column; otherwise it is one number per row
 /// - Output: computed from the states of rows; maps what was kept to an entry of the output
 struct Softmax {
   template <class L>
   using Exp = ExpAccurate<L>;
+  template <class L>
+  using ExpOfShifted = Impl::KOKKOSSOFTMAX_HOST_ISA::ExpOfShifted<L>;
   static constexpr bool keeps_exponentials = true;
   static constexpr bool writes_entries = true;
 
@@ -83,6 +87,8 @@ struct Softmax {
 struct LogSoftmax {
   template <class L>
   using Exp = ExpForSum<L>;
+  template <class L>
+  using ExpOfShifted = ExpForSum<L>;
   static constexpr bool keeps_exponentials = false;
   static constexpr bool writes_entries = true;
 

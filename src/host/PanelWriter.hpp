@@ -37,9 +37,8 @@ class PanelWriter {
         m_arrays(m_x) {
     for_each_vector_of<L>(rows, [&](std::int64_t j, const auto&) {
       const LaneStates<L> row = panel_states<L>(states, j);
-      set_parameters(Exp(row.reference), m_arrays.array(0) + j, m_arrays.array(1) + j);
-      set_parameters(Output(row, job.zero_empty_rows), m_arrays.array(2) + j,
-                     m_arrays.array(3) + j);
+      set_parameters(Exp(row.reference), m_arrays.array(0) + j);
+      set_parameters(Output(row, job.zero_empty_rows), m_arrays.array(exp_parameters) + j);
     });
   }
 
@@ -48,13 +47,9 @@ class PanelWriter {
   KOKKOSSOFTMAX_HOST_FUNCTION void write_column(std::int64_t column) {
     const X* const x = m_x + column * m_job.x_column_stride;
     Y* const y = m_y + column * m_job.y_column_stride;
-    const Entries<level> entries{m_values,
-                                 x,
+    const Entries<level> entries{m_values, x,
                                  x - panel_columns_ahead<X>(m_rows) * m_job.x_column_stride,
-                                 m_arrays.array(0),
-                                 m_arrays.array(1),
-                                 m_arrays.array(2),
-                                 m_arrays.array(3)};
+                                 m_arrays.array(0), m_arrays.array(exp_parameters)};
     const std::int64_t begin = streams ? smaller(to_cache_line(y), m_rows) : 0;
     const std::int64_t end = begin + (m_rows - begin) / step * step;
     write_some(entries, y, 0, begin);
@@ -77,21 +72,19 @@ class PanelWriter {
   struct Entries {
     Values values;
     const X* x;
-    const X* ahead;         // what is prefetched
-    const T* first_of_exp;  // the parameters of Exp and Output
-    const T* second_of_exp;
-    const T* first_of_output;
-    const T* second_of_output;
+    const X* ahead;  // what is prefetched
+    const T* exp;    // the parameters of Exp and Output
+    const T* output;
 
     template <class Access>
     KOKKOSSOFTMAX_HOST_FUNCTION V load(std::int64_t j, const Access& access) const {
-      const Output output = parameters<Output>(first_of_output + j, second_of_output + j, access);
+      const Output output_of_row = with_parameters<Output>(output + j, access);
       prefetch_far<level>(ahead + j, 0);
       const V v = values(access.load(x + j));
       if constexpr (Op::keeps_exponentials)
-        return output(parameters<Exp>(first_of_exp + j, second_of_exp + j, access)(v));
+        return output_of_row(with_parameters<Exp>(exp + j, access)(v));
       else
-        return output(v);
+        return output_of_row(v);
     }
   };
 
@@ -112,18 +105,20 @@ class PanelWriter {
   }
 
   template <class P>
-  KOKKOSSOFTMAX_HOST_FUNCTION static void set_parameters(const P& object, T* first, T* second) {
+  static constexpr int parameters = sizeof(typename P::Parameters) / sizeof(V);
+  static constexpr int exp_parameters = parameters<Exp>;
+
+  /// Each parameter is in an array of its own.
+  template <class P>
+  KOKKOSSOFTMAX_HOST_FUNCTION static void set_parameters(const P& object, T* first) {
     typename P::Parameters p;
     object.get(p);
-    L::store(first, p[0]);
-    if constexpr (sizeof(p) > sizeof(V)) L::store(second, p[1]);
+    for (int k = 0; k < parameters<P>; ++k) L::store(first + k * host_panel_rows, p[k]);
   }
   template <class P, class Access>
-  KOKKOSSOFTMAX_HOST_FUNCTION static P parameters(const T* first, const T* second,
-                                                  const Access& access) {
+  KOKKOSSOFTMAX_HOST_FUNCTION static P with_parameters(const T* first, const Access& access) {
     typename P::Parameters p;
-    p[0] = access.load(first);
-    if constexpr (sizeof(p) > sizeof(V)) p[1] = access.load(second);
+    for (int k = 0; k < parameters<P>; ++k) p[k] = access.load(first + k * host_panel_rows);
     return P(p);
   }
 
@@ -132,7 +127,8 @@ class PanelWriter {
   const X* m_x;
   Y* m_y;
   std::int64_t m_rows;
-  PanelArrays<T, 4> m_arrays;  // at the place of x within a page, which no store follows closely
+  // At the place of x within a page, which no store follows closely.
+  PanelArrays<T, exp_parameters + parameters<Output>> m_arrays;
 };
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA

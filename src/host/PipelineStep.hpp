@@ -30,7 +30,7 @@ class RowColumns {
   /// \param rest  the elements of the last vector
   KOKKOSSOFTMAX_HOST_FUNCTION RowColumns(const X* x, std::int64_t last, const Rest& rest,
                                          const Values& values)
-      : m_x(x), m_last(last), m_rest(rest), m_values(values) {}
+      : m_x(x), m_last(last), m_rest(&rest), m_values(values) {}
 
   KOKKOSSOFTMAX_HOST_FUNCTION const X* address(std::int64_t c) const { return m_x + c; }
   KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t last() const { return m_last; }
@@ -39,7 +39,13 @@ class RowColumns {
   /// Those of the last vector, given its column; -inf for the elements that it doesn't have.
   KOKKOSSOFTMAX_HOST_FUNCTION V at_last(std::int64_t c) const {
     if constexpr (is_whole) return at(c);
-    return m_rest.select(m_values(m_rest.load(m_x + c)), L::splat(-NumberTraits<T>::infinity));
+    return m_rest->select(m_values(m_rest->load(m_x + c)), L::splat(-NumberTraits<T>::infinity));
+  }
+  /// The same columns, with values that are less by `shift`. They are put into a buffer.
+  KOKKOSSOFTMAX_HOST_FUNCTION RowColumns less(V shift, T* buffer) const {
+    for (std::int64_t c = 0; c < m_last; c += L::width) L::store(buffer + c, at(c) - shift);
+    L::store(buffer + m_last, at_last(m_last) - shift);
+    return {buffer, m_last, *m_rest, Values(HostFactors<T>{1, 1, true, false})};
   }
   /// In each lane, the larger of `max` and the largest value from column c on.
   KOKKOSSOFTMAX_HOST_FUNCTION V largest_from(std::int64_t c,
@@ -51,8 +57,8 @@ class RowColumns {
  private:
   const X* m_x;
   std::int64_t m_last;
-  const Rest& m_rest;
-  const Values& m_values;
+  const Rest* m_rest;
+  Values m_values;
 };
 
 /// \tparam streams     whether the output is written past the caches
@@ -62,7 +68,7 @@ template <class Op, class L, bool streams, bool same_width>
 class PipelineStep {
   using T = typename L::T;
   using V = typename L::V;
-  using Exp = typename Op::template Exp<L>;
+  using Exp = typename Op::template ExpOfShifted<L>;
   /// The exponentials that each element adds up before they are added to the sum with compensation.
   static constexpr std::int64_t block_columns = 16 * L::width;
   /// The bytes from an entry of `next` to the one whose line is prefetched. If the output isn't
@@ -79,6 +85,7 @@ class PipelineStep {
   /// `largest_of_next` to the largest entries of `next`, one in each lane.
   ///
   /// Exponentials that are kept replace those that the writer reads, after they have been read.
+  /// Their shift must be 0.
   ///
   /// \tparam level   where `next` is prefetched to
   /// \tparam writes  whether there is something to write
@@ -100,9 +107,11 @@ class PipelineStep {
       }
     };
     if constexpr (writes) writer.begin();
-    std::int64_t vectors = writes ? writer.whole_vectors() : 0;  // that are left to write
-    if constexpr (writes)
+    std::int64_t vectors = 0;  // that are left to write
+    if constexpr (writes) {
+      vectors = writer.whole_vectors();
       for (std::int64_t k = smaller(lead, vectors); k > 0; --k, --vectors) writer.write_vector();
+    }
     std::int64_t c = 0;
     while (c < columns.last()) {
       const std::int64_t end = smaller(c + block_columns, columns.last());
@@ -134,6 +143,17 @@ class PipelineStep {
     add(c, v);
     total.add(sum);
     return total.value();
+  }
+
+  /// The same without a writer, for exponentials that are kept and whose shift isn't 0. Those are
+  /// rare. The function isn't inlined and takes copies, so that the loop of run() has enough
+  /// registers.
+  template <class Columns>
+  [[gnu::noinline]] static V run_shifted(Columns columns, Columns next, T* kept, V shift,
+                                         V& largest_of_next) {
+    int no_writer = 0;
+    return run<PrefetchTo::second_level, false>(columns.less(shift, kept), next, kept, Exp(V{}),
+                                                no_writer, 0, largest_of_next);
   }
 };
 

@@ -28,7 +28,7 @@ class PipelinedPanels {
   using V = typename L::V;
   using X = typename Job::X;
   using Y = typename Job::Y;
-  using Exp = typename Op::template Exp<L>;
+  using Exp = typename Op::template ExpOfShifted<L>;
   using Output = typename Op::template Output<L>;
   using Lines = PanelLines<Op, L, vectors, Y>;
   static constexpr bool in_lines = stores == PanelStores::streamed_lines;
@@ -76,6 +76,22 @@ class PipelinedPanels {
     T* const kept = m_kept;
     m_kept = m_kept_of_others;
     m_kept_of_others = kept;
+    if constexpr (Op::keeps_exponentials) subtract_shifts();
+  }
+  /// Subtracts the shifts from the values of the panel. They are seldom other than 0.
+  void subtract_shifts() {
+    V shifts[vectors];
+    bool are_zero = true;
+    for (int k = 0; k < vectors; ++k) {
+      shifts[k] = Exp::shift_of(m_states[k].reference);
+      are_zero = are_zero && !any(shifts[k] != T(0));
+    }
+    if (are_zero) [[likely]]
+      return;
+    T* v = m_kept;
+    for (std::int64_t c = 0; c < m_job.columns; ++c, v += kept_stride)
+      for (int k = 0; k < vectors; ++k)
+        L::store(v + k * L::width, L::load(v + k * L::width) - shifts[k]);
   }
   template <PrefetchTo level>
   void compute_until(std::int64_t end) {

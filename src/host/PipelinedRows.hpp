@@ -16,7 +16,7 @@ class PipelinedRows {
   using V = typename L::V;
   using X = typename Job::X;
   using Y = typename Job::Y;
-  using Exp = typename Op::template Exp<L>;
+  using Exp = typename Op::template ExpOfShifted<L>;
   using Output = typename Op::template Output<L>;
   using Columns = RowColumns<L, X, Values, ends == RowEnds::none>;
   using Step = PipelineStep<Op, L, streams, true>;
@@ -85,13 +85,23 @@ class PipelinedRows {
   void begin_group() {
     m_before = m_states;
     m_states.max =
-        L::reduce_each(m_largest, [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return larger(a, b); });
+        reduced(m_largest, [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return larger(a, b); });
     m_states.reference = Exp::reference(m_states.max);
+    if constexpr (Op::keeps_exponentials) m_shifts = Exp::shift_of(m_states.reference);
+  }
+  /// Lane i of the result is the reduction of all elements of v[i]. A few rows take less time one
+  /// by one (Zen 4, rows of 4096 and 1024 floats in the cache: 14.2 -> 13.6 and 13.8 us).
+  template <class Combine>
+  V reduced(V (&v)[L::width], const Combine& combine) const {
+    constexpr int few = 4;
+    if (m_group > few) return L::reduce_each(v, combine);
+    V result = L::reduce_in_all_lanes(v[0], combine);
+    for (int i = 1; i < m_group; ++i) result[i] = L::reduce_in_all_lanes(v[i], combine)[0];
+    return result;
   }
   void end_group(std::int64_t r) {
     m_states.sum = end_sum<Op, L>(
-        m_states.max,
-        L::reduce_each(m_sums, [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return a + b; }));
+        m_states.max, reduced(m_sums, [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return a + b; }));
     write_beside(m_job, r, m_states, static_cast<int>(smaller(m_group, m_job.rows - r)));
   }
 
@@ -103,17 +113,29 @@ class PipelinedRows {
     const RowBroadcast<L, Output> output{Output(m_before, m_job.zero_empty_rows)};
     int ahead = m_rotation;
     for (int i = 0; i < m_group; ++i) {
+      const Columns columns = columns_of(r + i);
+      const Columns next = columns_of(r + m_group + ahead);
+      if constexpr (Op::keeps_exponentials) {
+        if (m_shifts[i] != T(0)) [[unlikely]] {
+          if constexpr (writes) write_row(r - m_group + i, i, output.of_row(i));
+          m_sums[i] = Step::run_shifted(columns, next, kept_row(i), L::splat(m_shifts[i]),
+                                        m_largest[ahead]);
+          if (++ahead == m_group) ahead = 0;
+          continue;
+        }
+      }
       auto writer = writer_of(r - m_group + i, i, output.of_row(i));
-      m_sums[i] = Step::template run<level, writes>(
-          columns_of(r + i), columns_of(r + m_group + ahead), kept_row(i), exp.of_row(i), writer,
-          m_lead, m_largest[ahead]);
+      m_sums[i] = Step::template run<level, writes>(columns, next, kept_row(i), exp.of_row(i),
+                                                    writer, m_lead, m_largest[ahead]);
       if (++ahead == m_group) ahead = 0;
     }
   }
   void write_group(std::int64_t r) const {
     const RowBroadcast<L, Output> output{Output(m_states, m_job.zero_empty_rows)};
-    for (int i = 0; i < m_group && r + i < m_job.rows; ++i)
-      writer_of(r + i, i, output.of_row(i)).write_rest();
+    for (int i = 0; i < m_group && r + i < m_job.rows; ++i) write_row(r + i, i, output.of_row(i));
+  }
+  [[gnu::noinline]] void write_row(std::int64_t r, int i, Output output) const {
+    writer_of(r, i, output).write_rest();
   }
 
   /// The writer of row r, which is row i of its group.
@@ -140,6 +162,7 @@ class PipelinedRows {
   // one row of a group per lane, or per vector:
   LaneStates<L> m_states{};
   LaneStates<L> m_before{};
+  V m_shifts{};
   V m_sums[L::width]{};
   V m_largest[L::width]{};
 };

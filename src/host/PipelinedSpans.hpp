@@ -18,7 +18,7 @@ class PipelinedSpans {
   using V = typename L::V;
   using X = typename Job::X;
   using Y = typename Job::Y;
-  using Exp = typename Op::template Exp<L>;
+  using Exp = typename Op::template ExpOfShifted<L>;
   using Output = typename Op::template Output<L>;
   using Columns = RowColumns<L, X, Values, ends == RowEnds::none>;
   using Step = PipelineStep<Op, L, streams, false>;
@@ -48,7 +48,7 @@ class PipelinedSpans {
       finish_row<Op, L>(m_job, r, row);
       set_factors(row);
     }
-    for (std::int64_t s = 0; s < m_spans; ++s) writer_of(m_job.rows - 1, s).write_rest();
+    for (std::int64_t s = 0; s < m_spans; ++s) write_span(m_job.rows - 1, s);
   }
 
  private:
@@ -82,13 +82,19 @@ class PipelinedSpans {
   }
   template <bool writes>
   V step(std::int64_t r, std::int64_t s, V reference) {
-    auto writer = writer_of(writes ? r - 1 : r, s);
     const Columns columns = columns_of(r, s);
     const Columns next = columns_behind(r, s);
-    const std::int64_t lead = writes ? vectors_of_lead<L, Y>(writer.next(), next.address(0)) : 0;
+    T* const kept = m_kept + begin(s);
+    const V shift = Exp::shift_of(reference);
+    if (shift[0] != T(0)) [[unlikely]] {
+      if constexpr (writes) write_span(r - 1, s);
+      return Step::run_shifted(columns, next, kept, shift, m_largest);
+    }
     return with_far_prefetches([&]<PrefetchTo level>() {
-      return Step::template run<level, writes>(columns, next, m_kept + begin(s), Exp(reference),
-                                               writer, lead, m_largest);
+      auto writer = writer_of(writes ? r - 1 : r, s);
+      const std::int64_t lead = writes ? vectors_of_lead<L, Y>(writer.next(), next.address(0)) : 0;
+      return Step::template run<level, writes>(columns, next, kept, Exp(reference), writer, lead,
+                                               m_largest);
     });
   }
 
@@ -107,6 +113,10 @@ class PipelinedSpans {
     return RowWriter<streams, L, Y, Entries, Output, ends>(
         m_job.y + r * m_job.y_stride + begin(s), begin(s + 1) - begin(s),
         Entries(m_kept + begin(s)), Output(factor));
+  }
+
+  [[gnu::noinline]] void write_span(std::int64_t r, std::int64_t s) const {
+    writer_of(r, s).write_rest();
   }
 
   const Job& m_job;

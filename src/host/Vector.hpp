@@ -79,6 +79,17 @@ struct Lanes {
     return reduce_pairs<width, 1>(v, combine);
   }
 
+  /// The reduction of all elements of v in each lane, with the bits of reduce_each().
+  /// combine(a, b) must be combine(b, a).
+  template <class Combine, int distance = 1>
+  KOKKOSSOFTMAX_HOST_FUNCTION static V reduce_in_all_lanes(V v, const Combine& combine) {
+    if constexpr (distance == width)
+      return v;
+    else
+      return reduce_in_all_lanes<Combine, 2 * distance>(
+          combine(v, shuffle<&at_distance<distance>>(v, v)), combine);
+  }
+
   /// The step of reduce_each() that leads to `vectors` vectors in one, given two vectors that hold
   /// half as many each.
   template <int vectors, class Combine>
@@ -103,6 +114,11 @@ struct Lanes {
 #else
     return __builtin_shuffle(a, b, Bits{index(i)...});
 #endif
+  }
+
+  template <int distance>
+  static constexpr int at_distance(int i) {
+    return i ^ distance;
   }
 
   template <int upper>

@@ -11,56 +11,93 @@
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
-/// exp(v - reference) within 2 ulp, however far v is below the reference.
+/// exp(u - reference) within 2 ulp, however far u is below the reference, for references below
+/// fine_limit. Larger ones must be subtracted first, see shift_of().
 ///
 /// Each lane can belong to another row. Parameters are the members as an array of vectors, from
 /// which an object can be made again; see RowBroadcast.
 template <class L>
-class ExpAccurate {
+class ExpOfShifted {
   using T = typename L::T;
   using V = typename L::V;
   using C = ExpConstants<T>;
   using Factors = ExpFactors<L>;
 
  public:
-  /// The reference for entries whose maximum is `max`.
+  /// The reference for entries whose maximum is `max`: at most `max`, and near a multiple of the
+  /// step of n times ln(2). So n = round((u - reference) / ln(2)) follows from u alone.
   KOKKOSSOFTMAX_HOST_FUNCTION static V reference(V max) {
-    const V below = max - T(1.5) * C::fine_step;
-    return is_fine(max) ? (below + C::fine_round) - C::fine_round : max;
+    constexpr T below = Factors::step / 2 + 2 * C::fine_step;
+    const V n = rounded_to_step(multiply_add(max, L::splat(C::log2_e), L::splat(-below)));
+    return is_fine(max) ? (n * C::ln2 + C::fine_round) - C::fine_round : max;
   }
-
-  KOKKOSSOFTMAX_HOST_FUNCTION explicit ExpAccurate(V reference) {
+  /// What is subtracted from v before: usually 0.
+  KOKKOSSOFTMAX_HOST_FUNCTION static V shift_of(V reference) {
     const V zero{};
     const V not_empty = reference == -NumberTraits<T>::infinity ? zero : reference;
-    m_first = is_fine(reference) ? zero : not_empty;
-    m_second = is_fine(reference) ? reference : zero;
+    return is_fine(reference) ? zero : not_empty;
   }
+
+  KOKKOSSOFTMAX_HOST_FUNCTION explicit ExpOfShifted(V reference)
+      : m_reference(is_fine(reference) ? reference : V{}),
+        m_round(Factors::round - rounded_to_step(m_reference * C::log2_e)) {}
 
   using Parameters = V[2];
-  KOKKOSSOFTMAX_HOST_FUNCTION explicit ExpAccurate(const Parameters& p)
-      : m_first(p[0]), m_second(p[1]) {}
+  KOKKOSSOFTMAX_HOST_FUNCTION explicit ExpOfShifted(const Parameters& p)
+      : m_reference(p[0]), m_round(p[1]) {}
   KOKKOSSOFTMAX_HOST_FUNCTION void get(Parameters& p) const {
-    p[0] = m_first;
-    p[1] = m_second;
+    p[0] = m_reference;
+    p[1] = m_round;
   }
 
-  KOKKOSSOFTMAX_HOST_FUNCTION V operator()(V v) const {
-    const V u = v - m_first;
-    const V difference = u - m_second;
-    const V rounded = multiply_add(difference, L::splat(C::log2_e), L::splat(Factors::round));
+  KOKKOSSOFTMAX_HOST_FUNCTION V operator()(V u) const {
+    const V rounded = multiply_add(u, L::splat(C::log2_e), m_round);
     const V n = rounded - Factors::round;
     const V r = multiply_add(n, L::splat(-Factors::ln2_low),
-                             u - multiply_add(n, L::splat(Factors::ln2_high), m_second));
-    return Factors::exp(difference, rounded, r);  // NaN stays NaN
+                             u - multiply_add(n, L::splat(Factors::ln2_high), m_reference));
+    return Factors::exp(rounded, r);  // NaN stays NaN
   }
 
  private:
   KOKKOSSOFTMAX_HOST_FUNCTION static auto is_fine(V x) {
     return (x < Factors::fine_limit) & (x > -Factors::fine_limit);
   }
+  KOKKOSSOFTMAX_HOST_FUNCTION static V rounded_to_step(V n) {
+    return (n + Factors::round) - Factors::round;
+  }
 
-  V m_first;
-  V m_second;
+  V m_reference;
+  V m_round;  // rounds u / ln(2) to n + round: round - reference / ln(2)
+};
+
+/// exp(v - reference) within 2 ulp, for any reference.
+template <class L>
+class ExpAccurate {
+  using V = typename L::V;
+  using OfShifted = ExpOfShifted<L>;
+
+ public:
+  KOKKOSSOFTMAX_HOST_FUNCTION static V reference(V max) { return OfShifted::reference(max); }
+
+  KOKKOSSOFTMAX_HOST_FUNCTION explicit ExpAccurate(V reference)
+      : m_shift(OfShifted::shift_of(reference)), m_exp(reference) {}
+
+  using Parameters = V[3];
+  KOKKOSSOFTMAX_HOST_FUNCTION explicit ExpAccurate(const Parameters& p)
+      : m_shift(p[0]), m_exp({p[1], p[2]}) {}
+  KOKKOSSOFTMAX_HOST_FUNCTION void get(Parameters& p) const {
+    typename OfShifted::Parameters of_exp;
+    m_exp.get(of_exp);
+    p[0] = m_shift;
+    p[1] = of_exp[0];
+    p[2] = of_exp[1];
+  }
+
+  KOKKOSSOFTMAX_HOST_FUNCTION V operator()(V v) const { return m_exp(v - m_shift); }
+
+ private:
+  V m_shift;
+  OfShifted m_exp;
 };
 
 /// exp(v - reference) for terms that are only added to a sum.

@@ -102,6 +102,12 @@ Rows<T> random_rows(std::size_t count, std::size_t columns, unsigned seed) {
       rows.values[5 * columns + c] = T(30) * static_cast<T>(c) / static_cast<T>(columns);
   if (count > 7)  // neighbouring columns that count for nothing
     std::fill_n(rows.values.begin() + 7 * columns + columns / 4, columns / 2, -infinity);
+  const T far = std::is_same_v<T, float> ? T(20000) : T(1e12);
+  if (count > 10)  // references that are so large that they are subtracted first
+    for (std::size_t c = 0; c < columns; ++c) {
+      rows.values[8 * columns + c] += far;
+      rows.values[10 * columns + c] -= far;
+    }
   for (T& v : rows.values) v = value_of(to_number<X>(v));
   return rows;
 }

@@ -69,6 +69,7 @@ struct ExpConstants<double> {
   static constexpr int mantissa_bits = 52;
   static constexpr double round_and_bias = 6755399441055744.0 + 1023.0;
   static constexpr double log2_e = 1.4426950408889634;
+  static constexpr double ln2 = 0.6931471805599453;
   static constexpr double ln2_high = 0.693145751953125;  // 22713 / 2^15
   static constexpr double ln2_low = 1.42860682030941723212e-6;
   static constexpr double lowest = -709.0;
