@@ -91,7 +91,7 @@ class PipelinedSpans {
       return Step::run_shifted(columns, next, kept, shift, m_largest);
     }
     return with_far_prefetches([&]<PrefetchTo level>() {
-      auto writer = writer_of(writes ? r - 1 : r, s);
+      auto writer = writer_of<level>(writes ? r - 1 : r, s);
       const std::int64_t lead = writes ? vectors_of_lead<L, Y>(writer.next(), next.address(0)) : 0;
       return Step::template run<level, writes>(columns, next, kept, Exp(reference), writer, lead,
                                                m_largest);
@@ -107,8 +107,9 @@ class PipelinedSpans {
   }
 
   /// The writer of span s of row r, given the factors of the row.
+  template <PrefetchTo level>
   KOKKOSSOFTMAX_HOST_FUNCTION auto writer_of(std::int64_t r, std::int64_t s) const {
-    using Entries = KeptEntries<L, bytes_ahead>;
+    using Entries = FarKeptEntries<L, level, bytes_ahead>;
     const typename Output::Parameters factor{L::splat(m_factors[s])};
     return RowWriter<streams, L, Y, Entries, Output, ends>(
         m_job.y + r * m_job.y_stride + begin(s), begin(s + 1) - begin(s),
@@ -116,7 +117,7 @@ class PipelinedSpans {
   }
 
   [[gnu::noinline]] void write_span(std::int64_t r, std::int64_t s) const {
-    writer_of(r, s).write_rest();
+    with_far_prefetches([&]<PrefetchTo level>() { writer_of<level>(r, s).write_rest(); });
   }
 
   const Job& m_job;

@@ -12,19 +12,14 @@
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
 /// Exponentials in a buffer.
-///
-/// \tparam ahead  the bytes from a vector that is read to the cache line that is prefetched; 0 if
-///                nothing is prefetched
-template <class L, std::int64_t ahead = 0>
+template <class L>
 class KeptEntries {
   using T = typename L::T;
 
  public:
   KOKKOSSOFTMAX_HOST_FUNCTION explicit KeptEntries(const T* kept) : m_kept(kept) {}
-  KOKKOSSOFTMAX_HOST_FUNCTION auto at(std::int64_t c) const {
-    if constexpr (ahead > 0) prefetch_at(m_kept + c, ahead);
-    return L::load(m_kept + c);
-  }
+  KOKKOSSOFTMAX_HOST_FUNCTION const T* address(std::int64_t c) const { return m_kept + c; }
+  KOKKOSSOFTMAX_HOST_FUNCTION auto at(std::int64_t c) const { return L::load(m_kept + c); }
   KOKKOSSOFTMAX_HOST_FUNCTION auto first(std::int64_t c,
                                          const FirstElements<T, L::width>& n) const {
     return n.load(m_kept + c);
@@ -32,6 +27,25 @@ class KeptEntries {
 
  private:
   const T* m_kept;
+};
+
+/// The same for a buffer in the last-level cache.
+///
+/// \tparam level  where far prefetches go on this processor. If that is the second level, the
+///                exponentials are prefetched there alone, which takes less time on AMD's Zen 4
+///                (docs/trials.md). Otherwise they are prefetched to all levels.
+/// \tparam ahead  the bytes from a vector that is read to the cache line that is prefetched
+template <class L, PrefetchTo level, std::int64_t ahead>
+class FarKeptEntries : public KeptEntries<L> {
+ public:
+  using KeptEntries<L>::KeptEntries;
+  KOKKOSSOFTMAX_HOST_FUNCTION auto at(std::int64_t c) const {
+    if constexpr (level == PrefetchTo::second_level)
+      prefetch_far<level>(this->address(c), ahead);
+    else
+      prefetch_at(this->address(c), ahead);
+    return KeptEntries<L>::at(c);
+  }
 };
 
 /// The values of x.
@@ -56,7 +70,8 @@ class ReadEntries {
 
 /// Exponentials that are computed from x a second time.
 ///
-/// \tparam ahead  as for KeptEntries
+/// \tparam ahead  the bytes from a vector that is read to the cache line that is prefetched; 0 if
+///                nothing is prefetched
 template <class L, class X, class Values, class Exp, std::int64_t ahead = 0>
 class RecomputedEntries {
   using T = typename L::T;
