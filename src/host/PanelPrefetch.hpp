@@ -40,10 +40,7 @@ class PanelPrefetch {
   static constexpr std::int64_t rows = vectors * L::width;
   static constexpr int vectors_of_line =
       sizeof(typename L::V) < 64 ? 64 / sizeof(typename L::V) : 1;
-  /// A column of doubles takes longer than one of floats.
-  static constexpr std::int64_t columns_ahead = level == PrefetchTo::first_level ? 20
-                                                : sizeof(X) == sizeof(float)     ? 18
-                                                                                 : 12;
+  static constexpr std::int64_t columns_ahead = level == PrefetchTo::first_level ? 20 : 24;
 
   const X* m_panel;     // of the column that is prefetched
   std::int64_t m_left;  // the number of columns of that panel that aren't prefetched yet
