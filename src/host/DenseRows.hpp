@@ -128,7 +128,7 @@ template <class Op, class L, int columns, bool streams, class Job>
 class DenseRows {
   using T = typename L::T;
   using V = typename L::V;
-  using Exp = typename Op::template Exp<L>;
+  using Exp = typename Op::template ExpOfShifted<L>;
 
  public:
   explicit DenseRows(const Job& job) : m_job(job), m_values(job.factors) {}
@@ -152,6 +152,11 @@ class DenseRows {
       rows.max = larger(v[k], rows.max);
     }
     rows.reference = Exp::reference(rows.max);
+    if constexpr (Op::keeps_exponentials) {
+      const V shifts = Exp::shift_of(rows.reference);
+      if (any(shifts != T(0))) [[unlikely]]
+        for (int k = 0; k < columns; ++k) v[k] -= shifts;
+    }
     rows.sum = end_sum<Op, L>(rows.max, add_exponentials(Exp(rows.reference), v));
     if constexpr (Op::writes_entries) {
       const typename Op::template Output<L> output(rows, m_job.zero_empty_rows);

@@ -133,6 +133,8 @@ struct LogSoftmax {
 struct LogSumExp {
   template <class L>
   using Exp = ExpForSum<L>;
+  template <class L>
+  using ExpOfShifted = ExpForSum<L>;
   static constexpr bool keeps_exponentials = false;
   static constexpr bool writes_entries = false;
 

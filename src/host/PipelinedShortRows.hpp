@@ -26,7 +26,7 @@ class PipelinedShortRows {
   using V = typename L::V;
   using X = typename Job::X;
   using Y = typename Job::Y;
-  using Exp = typename Op::template Exp<L>;
+  using Exp = typename Op::template ExpOfShifted<L>;
   using Output = typename Op::template Output<L>;
   static constexpr int group = L::width;  // the number of rows
   static constexpr int row_lanes = dense > 0 ? dense : L::width;
@@ -123,9 +123,19 @@ class PipelinedShortRows {
 
     V m_kept[count][copies];
   };
+  /// What is subtracted from the values of each row.
+  struct RowShifts {
+    using Parameters = V[1];
+    KOKKOSSOFTMAX_HOST_FUNCTION explicit RowShifts(V v) : value(v) {}
+    KOKKOSSOFTMAX_HOST_FUNCTION explicit RowShifts(const Parameters& p) : value(p[0]) {}
+    KOKKOSSOFTMAX_HOST_FUNCTION void get(Parameters& p) const { p[0] = value; }
+    V value;
+  };
   /// What is kept of a group.
   struct Group {
     LaneStates<L> states;
+    bool is_shifted;  // which is rare, see ExpOfShifted
+    KeptParameters<RowShifts> shifts;
     KeptParameters<Exp> exp;
     KeptParameters<Output> output;
     V kept[vectors * row_vectors];
@@ -212,6 +222,12 @@ class PipelinedShortRows {
       of_step.states.max = reduced.max;
       of_step.states.reference = Exp::reference(reduced.max);
       of_step.exp.set(Exp(of_step.states.reference));
+      if constexpr (Op::keeps_exponentials) {
+        const V shifts = Exp::shift_of(of_step.states.reference);
+        of_step.is_shifted = any(shifts != T(0));
+        if (of_step.is_shifted) [[unlikely]]
+          of_step.shifts.set(RowShifts(shifts));
+      }
     }
   }
 
@@ -248,8 +264,10 @@ class PipelinedShortRows {
     const Exp exp = step.group->exp.template of_vector<i>();
     V sum{};
     for (int k = 0; k < row_vectors; ++k) {
-      const V v = step.load(step.x, i, k);
+      V v = step.load(step.x, i, k);
       if constexpr (Op::keeps_exponentials) {
+        if (step.group->is_shifted) [[unlikely]]
+          v -= step.group->shifts.template of_vector<i>().value;
         const V e = exp(v);
         step.group->kept[i * row_vectors + k] = e;
         sum += e;

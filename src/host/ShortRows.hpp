@@ -25,7 +25,7 @@ template <class Op, class L, int vectors, class Job>
 class ShortRows {
   using T = typename L::T;
   using V = typename L::V;
-  using Exp = typename Op::template Exp<L>;
+  using Exp = typename Op::template ExpOfShifted<L>;
   /// Sets of L::width rows that are computed together, so that a processor with 512 instructions
   /// under way does not wait for the results of a set's reductions.
   static constexpr int sets = vectors == 1 ? 16 / L::width : 1;
@@ -63,6 +63,9 @@ class ShortRows {
       states[s].max = L::reduce_each(
           of_row[s], [](V a, V b) KOKKOSSOFTMAX_HOST_LAMBDA { return larger(a, b); });
       states[s].reference = Exp::reference(states[s].max);
+      if constexpr (Op::keeps_exponentials)
+        subtract(Exp::shift_of(states[s].reference), kept + s * L::width,
+                 static_cast<int>(smaller(rows - s * L::width, L::width)));
     }
     for (int s = 0; s < used_sets; ++s) {
       const RowBroadcast<L, Exp> exp{Exp(states[s].reference)};
@@ -105,6 +108,14 @@ class ShortRows {
     V& rest = v[count() - 1];
     rest = m_rest.select(m_values(m_rest.load(x + last())), none);
     return larger(rest, max);
+  }
+
+  /// Subtracts the shifts of large references. They are seldom other than 0.
+  KOKKOSSOFTMAX_HOST_FUNCTION void subtract(V shifts, V (*v)[max_vectors], int rows) const {
+    if (!any(shifts != T(0))) [[likely]]
+      return;
+    for (int i = 0; i < rows; ++i)
+      for (int k = 0; k < count(); ++k) v[i][k] -= L::splat(shifts[i]);
   }
 
   /// Prefetches the row at `next` meanwhile, and streams rows that are computed.
