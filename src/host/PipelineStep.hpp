@@ -176,15 +176,17 @@ auto* kept_apart_from_x(const Job& job) {
   return job.buffer + shift / line * line / static_cast<std::int64_t>(sizeof(*job.buffer));
 }
 
-/// Calls run.operator()<streams, ends>(), the kernel for the output of a job.
+/// Calls run.operator()<streams, ends>(), the kernel for the output of a job. Rows of less than 256
+/// bytes are streamed if they are whole cache lines.
 template <class L, class Job, class Run>
 void with_row_ends(const Job& job, const Run& run) {
   constexpr std::int64_t line = 64 / sizeof(typename Job::Y);
+  constexpr std::int64_t least_with_ends = 256 / sizeof(typename Job::Y);
   const bool in_lines =
       job.columns % line == 0 && job.y_stride % line == 0 && to_cache_line(job.y) == 0;
   if (job.streams && in_lines)
     run.template operator()<true, RowEnds::none>();
-  else if (job.streams)
+  else if (job.streams && job.columns >= least_with_ends)
     run.template operator()<true, RowEnds::streamed>();
   else if (job.columns % L::width == 0)
     run.template operator()<false, RowEnds::none>();

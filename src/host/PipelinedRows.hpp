@@ -168,14 +168,18 @@ class PipelinedRows {
 };
 
 /// Whether pipelined_rows() computes rows of so many columns. The limits were measured on AMD's
-/// Zen 4: shorter rows are as fast as ShortRows, and longer ones of log_softmax take less time in
-/// long_rows(), which reads x twice in place of three times.
+/// Zen 4: other short rows take less time in ShortRows and PipelinedShortRows, and longer ones of
+/// log_softmax in long_rows(), which reads x twice in place of three times.
 template <class Op, class X>
 bool are_pipelined_rows(std::int64_t columns) {
-  constexpr std::int64_t least_bytes = 256;
+  constexpr std::int64_t size = sizeof(X);
+  constexpr std::int64_t vector_bytes = KOKKOSSOFTMAX_HOST_VECTOR_BYTES;
+  constexpr bool can_be_short = size == 4 && vector_bytes == 32;  // if they are whole vectors
+  const bool are_whole = can_be_short && columns * size % vector_bytes == 0;
+  const std::int64_t least_bytes = are_whole ? 2 * vector_bytes : 256;
   constexpr std::int64_t most = Op::keeps_exponentials ? span_columns : 4096;
   return Op::writes_entries && can_be_pipelined<X>() && columns <= most &&
-         columns * static_cast<std::int64_t>(sizeof(X)) >= least_bytes;
+         columns * size >= least_bytes;
 }
 
 template <class Op, class Values, class L, class Job>
