@@ -19,6 +19,7 @@ class PanelWriter {
   using T = typename L::T;
   using V = typename L::V;
   using Exp = typename Op::template Exp<L>;
+  using ExpOfShifted = typename Op::template ExpOfShifted<L>;
   using Output = typename Op::template Output<L>;
   static constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(Y));
   static constexpr std::int64_t step = streams && line > L::width ? line : L::width;
@@ -38,6 +39,8 @@ class PanelWriter {
     for_each_vector_of<L>(rows, [&](std::int64_t j, const auto&) {
       const LaneStates<L> row = panel_states<L>(states, j);
       set_parameters(Exp(row.reference), m_arrays.array(0) + j);
+      if constexpr (Op::keeps_exponentials)
+        m_is_shifted = m_is_shifted || any(ExpOfShifted::shift_of(row.reference) != T(0));
       set_parameters(Output(row, job.zero_empty_rows), m_arrays.array(exp_parameters) + j);
     });
   }
@@ -45,11 +48,21 @@ class PanelWriter {
   /// Writes a column. The next call is for the column before it, which is prefetched to `level`.
   template <PrefetchTo level>
   KOKKOSSOFTMAX_HOST_FUNCTION void write_column(std::int64_t column) {
+    if constexpr (Op::keeps_exponentials)
+      if (m_is_shifted) [[unlikely]]
+        return write_column_with<level, Exp>(column);
+    write_column_with<level, ExpOfShifted>(column);
+  }
+
+ private:
+  /// The parameters of E must be the first ones of Exp.
+  template <PrefetchTo level, class E>
+  KOKKOSSOFTMAX_HOST_FUNCTION void write_column_with(std::int64_t column) {
     const X* const x = m_x + column * m_job.x_column_stride;
     Y* const y = m_y + column * m_job.y_column_stride;
-    const Entries<level> entries{m_values, x,
-                                 x - panel_columns_ahead<X>(m_rows) * m_job.x_column_stride,
-                                 m_arrays.array(0), m_arrays.array(exp_parameters)};
+    const Entries<level, E> entries{m_values, x,
+                                    x - panel_columns_ahead<X>(m_rows) * m_job.x_column_stride,
+                                    m_arrays.array(0), m_arrays.array(exp_parameters)};
     const std::int64_t begin = streams ? smaller(to_cache_line(y), m_rows) : 0;
     const std::int64_t end = begin + (m_rows - begin) / step * step;
     write_some(entries, y, 0, begin);
@@ -65,15 +78,14 @@ class PanelWriter {
     write_some(entries, y, end, m_rows);
   }
 
- private:
   /// The outputs of a column. It has its own copies of pointers, so that the compiler knows that
   /// writing y doesn't change them.
-  template <PrefetchTo level>
+  template <PrefetchTo level, class E>
   struct Entries {
     Values values;
     const X* x;
     const X* ahead;  // what is prefetched
-    const T* exp;    // the parameters of Exp and Output
+    const T* exp;    // the parameters of E and Output
     const T* output;
 
     template <class Access>
@@ -82,7 +94,7 @@ class PanelWriter {
       prefetch_far<level>(ahead + j, 0);
       const V v = values(access.load(x + j));
       if constexpr (Op::keeps_exponentials)
-        return output_of_row(with_parameters<Exp>(exp + j, access)(v));
+        return output_of_row(with_parameters<E>(exp + j, access)(v));
       else
         return output_of_row(v);
     }
@@ -127,6 +139,7 @@ class PanelWriter {
   const X* m_x;
   Y* m_y;
   std::int64_t m_rows;
+  bool m_is_shifted = false;
   // At the place of x within a page, which no store follows closely.
   PanelArrays<T, exp_parameters + parameters<Output>> m_arrays;
 };

@@ -148,12 +148,12 @@ class PipelineStep {
   /// The same without a writer, for exponentials that are kept and whose shift isn't 0. Those are
   /// rare. The function isn't inlined and takes copies, so that the loop of run() has enough
   /// registers.
-  template <class Columns>
+  template <PrefetchTo level, class Columns>
   [[gnu::noinline]] static V run_shifted(Columns columns, Columns next, T* kept, V shift,
                                          V& largest_of_next) {
     int no_writer = 0;
-    return run<PrefetchTo::second_level, false>(columns.less(shift, kept), next, kept, Exp(V{}),
-                                                no_writer, 0, largest_of_next);
+    return run<level, false>(columns.less(shift, kept), next, kept, Exp(V{}), no_writer, 0,
+                             largest_of_next);
   }
 };
 

@@ -118,8 +118,8 @@ class PipelinedRows {
       if constexpr (Op::keeps_exponentials) {
         if (m_shifts[i] != T(0)) [[unlikely]] {
           if constexpr (writes) write_row(r - m_group + i, i, output.of_row(i));
-          m_sums[i] = Step::run_shifted(columns, next, kept_row(i), L::splat(m_shifts[i]),
-                                        m_largest[ahead]);
+          m_sums[i] = Step::template run_shifted<level>(columns, next, kept_row(i),
+                                                        L::splat(m_shifts[i]), m_largest[ahead]);
           if (++ahead == m_group) ahead = 0;
           continue;
         }

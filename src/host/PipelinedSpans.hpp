@@ -86,11 +86,11 @@ class PipelinedSpans {
     const Columns next = columns_behind(r, s);
     T* const kept = m_kept + begin(s);
     const V shift = Exp::shift_of(reference);
-    if (shift[0] != T(0)) [[unlikely]] {
-      if constexpr (writes) write_span(r - 1, s);
-      return Step::run_shifted(columns, next, kept, shift, m_largest);
-    }
     return with_far_prefetches([&]<PrefetchTo level>() {
+      if (shift[0] != T(0)) [[unlikely]] {
+        if constexpr (writes) write_span(r - 1, s);
+        return Step::template run_shifted<level>(columns, next, kept, shift, m_largest);
+      }
       auto writer = writer_of<level>(writes ? r - 1 : r, s);
       const std::int64_t lead = writes ? vectors_of_lead<L, Y>(writer.next(), next.address(0)) : 0;
       return Step::template run<level, writes>(columns, next, kept, Exp(reference), writer, lead,

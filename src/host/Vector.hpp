@@ -79,8 +79,7 @@ struct Lanes {
     return reduce_pairs<width, 1>(v, combine);
   }
 
-  /// The reduction of all elements of v in each lane, with the bits of reduce_each().
-  /// combine(a, b) must be combine(b, a).
+  /// The reduction of all elements of v in each lane. The first one has the bits of reduce_each().
   template <class Combine, int distance = 1>
   KOKKOSSOFTMAX_HOST_FUNCTION static V reduce_in_all_lanes(V v, const Combine& combine) {
     if constexpr (distance == width)

@@ -5,14 +5,15 @@
 /// \file
 /// exp(v - reference) of vectors. The functions compute what ExpAccurate and ExpForSum
 /// (numerics/Exp.hpp, numerics/ExpForSum.hpp) compute on a host. The reasons for each step are
-/// there.
+/// there, except for the way in which n is found.
 
 #include <host/ExpTable.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
-/// exp(u - reference) within 2 ulp, however far u is below the reference, for references below
-/// fine_limit. Larger ones must be subtracted first, see shift_of().
+/// exp(u - reference) within 2 ulp, however far u is below the reference. The reference must be 0
+/// or a result of reference(). If its absolute value is fine_limit or more, it must be subtracted
+/// first, see shift_of(): then this is exp(u).
 ///
 /// Each lane can belong to another row. Parameters are the members as an array of vectors, from
 /// which an object can be made again; see RowBroadcast.
@@ -70,7 +71,7 @@ class ExpOfShifted {
   V m_round;  // rounds u / ln(2) to n + round: round - reference / ln(2)
 };
 
-/// exp(v - reference) within 2 ulp, for any reference.
+/// exp(v - reference) within 2 ulp, for any reference of ExpOfShifted.
 template <class L>
 class ExpAccurate {
   using V = typename L::V;
@@ -82,15 +83,16 @@ class ExpAccurate {
   KOKKOSSOFTMAX_HOST_FUNCTION explicit ExpAccurate(V reference)
       : m_shift(OfShifted::shift_of(reference)), m_exp(reference) {}
 
+  /// Those of ExpOfShifted, and the shift.
   using Parameters = V[3];
   KOKKOSSOFTMAX_HOST_FUNCTION explicit ExpAccurate(const Parameters& p)
-      : m_shift(p[0]), m_exp({p[1], p[2]}) {}
+      : m_shift(p[2]), m_exp({p[0], p[1]}) {}
   KOKKOSSOFTMAX_HOST_FUNCTION void get(Parameters& p) const {
     typename OfShifted::Parameters of_exp;
     m_exp.get(of_exp);
-    p[0] = m_shift;
-    p[1] = of_exp[0];
-    p[2] = of_exp[1];
+    p[0] = of_exp[0];
+    p[1] = of_exp[1];
+    p[2] = m_shift;
   }
 
   KOKKOSSOFTMAX_HOST_FUNCTION V operator()(V v) const { return m_exp(v - m_shift); }

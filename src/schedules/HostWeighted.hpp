@@ -79,7 +79,7 @@ class HostWeightedRows {
     if constexpr (have_kernels<T, T>) {
       const auto& kernels = host_isa().template kernels<T, T>().weighted;
       const HostState<T> state = kernels.reduce(m_values, m_weights, size);
-      constexpr double slack = 1;  // entries are less above the reference of the exponentials
+      constexpr double slack = 1;  // entries are less than 1 above the reference of exponentials
       if (!keeps_digits<typename Op::State> || !is_near_zero(double_state(state), slack))
         return double_state(state);
       return double_state(kernels.settled(state, m_values, m_weights, size));
