@@ -272,8 +272,8 @@ class HostKernels : public ::testing::Test {
     return (columns <= 16 ? 120 : 40) + columns % 7;
   }
 
-  /// A row must have the same bits alone and among other rows, except the sign of NaN. There are
-  /// `between` numbers between two rows of x.
+  /// A row must have the same bits alone, among other rows and in place, except the sign of NaN.
+  /// There are `between` numbers between two rows of x.
   static void expect_bits_of_rows_alone(const HostIsa& isa, Function function, std::size_t columns,
                                         std::size_t between) {
     const std::size_t count = some_rows(columns) - 3;
@@ -301,11 +301,24 @@ class HostKernels : public ::testing::Test {
       job.x += job.x_stride;
       job.y += job.y_stride;
     }
-    for (std::size_t i = 0; i < together.size(); ++i)
-      if (!std::isnan(value_of(together[i])) || !std::isnan(value_of(alone[i]))) {
-        ASSERT_EQ(std::memcmp(&together[i], &alone[i], sizeof(Y)), 0)
-            << isa.name << ": row " << i / y_columns << " of " << columns << " columns";
-      }
+    const auto expect_bits = [&](const Y* got, std::size_t stride) {
+      for (std::size_t r = 0, i = 0; r < count; ++r)
+        for (std::size_t c = 0; c < y_columns; ++c, ++i)
+          if (const Y& other = got[r * stride + c];
+              !std::isnan(value_of(together[i])) || !std::isnan(value_of(other))) {
+            ASSERT_EQ(std::memcmp(&together[i], &other, sizeof(Y)), 0)
+                << isa.name << ": row " << r << " of " << columns << " columns";
+          }
+    };
+    expect_bits(alone.data(), y_columns);
+    if constexpr (std::is_same_v<X, Y>) {
+      if (function == Function::logsumexp) return;
+      job.rows = static_cast<std::int64_t>(count);
+      job.x = job.y = x.data();
+      job.y_stride = job.x_stride;
+      run_rows(of(isa, function), job, Way::whole);
+      expect_bits(x.data(), x_columns);
+    }
   }
 
   /// Rows of several spans for the following tests, and y.
@@ -316,7 +329,10 @@ class HostKernels : public ::testing::Test {
 
     explicit WideRows(Function function)
         : y_columns(function == Function::logsumexp ? 1 : columns), x(count * columns) {
-      const Rows<T> rows = normal_rows<T>(count, columns);
+      Rows<T> rows = normal_rows<T>(count, columns);
+      const T far = std::is_same_v<T, float> ? T(20000) : T(1e12);
+      for (std::size_t c = 0; c < columns; ++c) rows.values[columns + c] += far;
+      for (std::size_t c = 70000; c < 75000; ++c) rows.values[2 * columns + c] -= far;
       std::transform(rows.values.begin(), rows.values.end(), x.begin(), to_number<X, T>);
     }
     std::vector<Y> make_y() const { return std::vector<Y>(count * y_columns); }
@@ -419,7 +435,8 @@ TYPED_TEST(HostKernels, BitsOfRowsAlone) {
   for (const HostIsa& isa : compiled_isas())
     for (const Function function : all_functions)
       for (const std::size_t columns :
-           {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 30, 100, 150, 300, 1000, 1025})
+           {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,  11,  12,  13,   14,
+            15, 16, 24, 30, 32, 40, 48, 56, 64, 100, 150, 300, 1000, 1025})
         for (const std::size_t between : {0, 3})
           if (isa.runs_here())
             TestFixture::expect_bits_of_rows_alone(isa, function, columns, between);
@@ -466,6 +483,8 @@ TYPED_TEST(HostKernels, ExpAndLog) {
     const auto expect_exp = [&](auto exp, T max, long double bound, long double per_unit) {
       for (T& e : v) e = max - below(random);
       const T reference = exp(v.data(), v.size(), max, result.data());
+      ASSERT_LE(reference, max) << isa.name;
+      ASSERT_LT(max - reference, 1) << isa.name << ": " << max;
       for (std::size_t i = 0; i < v.size(); ++i) {
         const long double d = static_cast<long double>(v[i]) - reference;
         ASSERT_LE(ulps(result[i], std::exp(d)), bound + per_unit * std::fabs(d))
@@ -474,6 +493,9 @@ TYPED_TEST(HostKernels, ExpAndLog) {
     };
     for (const T max : {T(0), T(3), T(-77.25), T(5000), T(-1e6), T(3e7)})
       expect_exp(functions.exp_accurate, max, 2, 0);
+    for (const T limit : {T(2048), T(8192), T(4294967296.0), T(68719476736.0)})  // see fine_limit
+      for (const T max : {std::nextafter(limit, T(0)), limit, limit - T(0.1)})
+        for (const T sign : {T(1), T(-1)}) expect_exp(functions.exp_accurate, sign * max, 2, 0);
     // In a sum, a term exp(d) may have an error that grows as |d|.
     expect_exp(functions.exp_for_sum, 0, 4, 1);  // else v - reference is rounded
     expect_exp(functions.exp_for_sum, 3, 4, 2);

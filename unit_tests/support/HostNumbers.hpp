@@ -107,6 +107,7 @@ Rows<T> random_rows(std::size_t count, std::size_t columns, unsigned seed) {
     for (std::size_t c = 0; c < columns; ++c) {
       rows.values[8 * columns + c] += far;
       rows.values[10 * columns + c] -= far;
+      rows.values[(count - 1) * columns + c] += far;
     }
   for (T& v : rows.values) v = value_of(to_number<X>(v));
   return rows;
