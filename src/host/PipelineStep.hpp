@@ -41,12 +41,6 @@ class RowColumns {
     if constexpr (is_whole) return at(c);
     return m_rest->select(m_values(m_rest->load(m_x + c)), L::splat(-NumberTraits<T>::infinity));
   }
-  /// The same columns, with values that are less by `shift`. They are put into a buffer.
-  KOKKOSSOFTMAX_HOST_FUNCTION RowColumns less(V shift, T* buffer) const {
-    for (std::int64_t c = 0; c < m_last; c += L::width) L::store(buffer + c, at(c) - shift);
-    L::store(buffer + m_last, at_last(m_last) - shift);
-    return {buffer, m_last, *m_rest, Values(HostFactors<T>{1, 1, true, false})};
-  }
   /// In each lane, the larger of `max` and the largest value from column c on.
   KOKKOSSOFTMAX_HOST_FUNCTION V largest_from(std::int64_t c,
                                              V max = L::splat(-NumberTraits<T>::infinity)) const {
@@ -68,7 +62,6 @@ template <class Op, class L, bool streams, bool same_width>
 class PipelineStep {
   using T = typename L::T;
   using V = typename L::V;
-  using Exp = typename Op::template ExpOfShifted<L>;
   /// The exponentials that each element adds up before they are added to the sum with compensation.
   static constexpr std::int64_t block_columns = 16 * L::width;
   /// The bytes from an entry of `next` to the one whose line is prefetched. If the output isn't
@@ -85,12 +78,11 @@ class PipelineStep {
   /// `largest_of_next` to the largest entries of `next`, one in each lane.
   ///
   /// Exponentials that are kept replace those that the writer reads, after they have been read.
-  /// Their shift must be 0.
   ///
   /// \tparam level   where `next` is prefetched to
   /// \tparam writes  whether there is something to write
   /// \param lead     the number of vectors that are written before the first one is read
-  template <PrefetchTo level, bool writes, class Columns, class Writer>
+  template <PrefetchTo level, bool writes, class Columns, class Exp, class Writer>
   KOKKOSSOFTMAX_HOST_FUNCTION static V run(const Columns& columns, const Columns& next, T* kept,
                                            const Exp& exp, Writer& writer, std::int64_t lead,
                                            V& largest_of_next) {
@@ -145,15 +137,13 @@ class PipelineStep {
     return total.value();
   }
 
-  /// The same without a writer, for exponentials that are kept and whose shift isn't 0. Those are
-  /// rare. The function isn't inlined and takes copies, so that the loop of run() has enough
-  /// registers.
-  template <PrefetchTo level, class Columns>
-  [[gnu::noinline]] static V run_shifted(Columns columns, Columns next, T* kept, V shift,
-                                         V& largest_of_next) {
-    int no_writer = 0;
-    return run<level, false>(columns.less(shift, kept), next, kept, Exp(V{}), no_writer, 0,
-                             largest_of_next);
+  /// The same for exponentials with a shift, which are rare. The function isn't inlined and takes
+  /// copies, so that the loop of run() has enough registers.
+  template <PrefetchTo level, bool writes, class Columns, class Writer>
+  [[gnu::noinline]] static V run_shifted(Columns columns, Columns next, T* kept, V reference,
+                                         Writer writer, std::int64_t lead, V& largest_of_next) {
+    const typename Op::template Exp<L> exp(reference);
+    return run<level, writes>(columns, next, kept, exp, writer, lead, largest_of_next);
   }
 };
 

@@ -115,16 +115,16 @@ class PipelinedRows {
     for (int i = 0; i < m_group; ++i) {
       const Columns columns = columns_of(r + i);
       const Columns next = columns_of(r + m_group + ahead);
+      auto writer = writer_of(r - m_group + i, i, output.of_row(i));
       if constexpr (Op::keeps_exponentials) {
         if (m_shifts[i] != T(0)) [[unlikely]] {
-          if constexpr (writes) write_row(r - m_group + i, i, output.of_row(i));
-          m_sums[i] = Step::template run_shifted<level>(columns, next, kept_row(i),
-                                                        L::splat(m_shifts[i]), m_largest[ahead]);
+          m_sums[i] = Step::template run_shifted<level, writes>(columns, next, kept_row(i),
+                                                                L::splat(m_states.reference[i]),
+                                                                writer, m_lead, m_largest[ahead]);
           if (++ahead == m_group) ahead = 0;
           continue;
         }
       }
-      auto writer = writer_of(r - m_group + i, i, output.of_row(i));
       m_sums[i] = Step::template run<level, writes>(columns, next, kept_row(i), exp.of_row(i),
                                                     writer, m_lead, m_largest[ahead]);
       if (++ahead == m_group) ahead = 0;
@@ -132,10 +132,8 @@ class PipelinedRows {
   }
   void write_group(std::int64_t r) const {
     const RowBroadcast<L, Output> output{Output(m_states, m_job.zero_empty_rows)};
-    for (int i = 0; i < m_group && r + i < m_job.rows; ++i) write_row(r + i, i, output.of_row(i));
-  }
-  [[gnu::noinline]] void write_row(std::int64_t r, int i, Output output) const {
-    writer_of(r, i, output).write_rest();
+    for (int i = 0; i < m_group && r + i < m_job.rows; ++i)
+      writer_of(r + i, i, output.of_row(i)).write_rest();
   }
 
   /// The writer of row r, which is row i of its group.

@@ -48,7 +48,9 @@ class PipelinedSpans {
       finish_row<Op, L>(m_job, r, row);
       set_factors(row);
     }
-    for (std::int64_t s = 0; s < m_spans; ++s) write_span(m_job.rows - 1, s);
+    with_far_prefetches([&]<PrefetchTo level>() {
+      for (std::int64_t s = 0; s < m_spans; ++s) writer_of<level>(m_job.rows - 1, s).write_rest();
+    });
   }
 
  private:
@@ -87,12 +89,11 @@ class PipelinedSpans {
     T* const kept = m_kept + begin(s);
     const V shift = Exp::shift_of(reference);
     return with_far_prefetches([&]<PrefetchTo level>() {
-      if (shift[0] != T(0)) [[unlikely]] {
-        if constexpr (writes) write_span(r - 1, s);
-        return Step::template run_shifted<level>(columns, next, kept, shift, m_largest);
-      }
       auto writer = writer_of<level>(writes ? r - 1 : r, s);
       const std::int64_t lead = writes ? vectors_of_lead<L, Y>(writer.next(), next.address(0)) : 0;
+      if (shift[0] != T(0)) [[unlikely]]
+        return Step::template run_shifted<level, writes>(columns, next, kept, reference, writer,
+                                                         lead, m_largest);
       return Step::template run<level, writes>(columns, next, kept, Exp(reference), writer, lead,
                                                m_largest);
     });
@@ -114,10 +115,6 @@ class PipelinedSpans {
     return RowWriter<streams, L, Y, Entries, Output, ends>(
         m_job.y + r * m_job.y_stride + begin(s), begin(s + 1) - begin(s),
         Entries(m_kept + begin(s)), Output(factor));
-  }
-
-  [[gnu::noinline]] void write_span(std::int64_t r, std::int64_t s) const {
-    with_far_prefetches([&]<PrefetchTo level>() { writer_of<level>(r, s).write_rest(); });
   }
 
   const Job& m_job;
