@@ -128,7 +128,7 @@ struct FunctionsOf {
 
   static T exp_accurate(const T* v, std::int64_t n, T max, T* result) {
     const V reference = ExpAccurate<L>::reference(L::splat(max));
-    if (ExpOfShifted<L>::shift_of(reference)[0] == T(0))
+    if (ExpOfShifted<L>::shift_of(reference)[0] == T(0))  // as in loops over rows
       apply_to_each<L>(v, n, result, ExpOfShifted<L>(reference));
     else
       apply_to_each<L>(v, n, result, ExpAccurate<L>(reference));

@@ -50,8 +50,8 @@ struct LaneStates {
 
 /// An operation has
 /// - Exp: how exp(v - reference) is computed
-/// - ExpOfShifted: the same in loops that subtract shift_of(reference) from the values before, if
-///   they keep exponentials
+/// - ExpOfShifted: the same for loops that subtract a large reference from the values first, if the
+///   operation keeps exponentials; otherwise it is Exp
 /// - keeps_exponentials: whether the output is computed from the exponentials, or from the values v
 /// - writes_entries: whether the output has an entry per column; otherwise it is one number per row
 /// - Output: computed from the states of rows; maps what was kept to an entry of the output

@@ -30,7 +30,7 @@ class RowColumns {
   /// \param rest  the elements of the last vector
   KOKKOSSOFTMAX_HOST_FUNCTION RowColumns(const X* x, std::int64_t last, const Rest& rest,
                                          const Values& values)
-      : m_x(x), m_last(last), m_rest(&rest), m_values(values) {}
+      : m_x(x), m_last(last), m_rest(rest), m_values(values) {}
 
   KOKKOSSOFTMAX_HOST_FUNCTION const X* address(std::int64_t c) const { return m_x + c; }
   KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t last() const { return m_last; }
@@ -39,7 +39,7 @@ class RowColumns {
   /// Those of the last vector, given its column; -inf for the elements that it doesn't have.
   KOKKOSSOFTMAX_HOST_FUNCTION V at_last(std::int64_t c) const {
     if constexpr (is_whole) return at(c);
-    return m_rest->select(m_values(m_rest->load(m_x + c)), L::splat(-NumberTraits<T>::infinity));
+    return m_rest.select(m_values(m_rest.load(m_x + c)), L::splat(-NumberTraits<T>::infinity));
   }
   /// In each lane, the larger of `max` and the largest value from column c on.
   KOKKOSSOFTMAX_HOST_FUNCTION V largest_from(std::int64_t c,
@@ -51,8 +51,8 @@ class RowColumns {
  private:
   const X* m_x;
   std::int64_t m_last;
-  const Rest* m_rest;
-  Values m_values;
+  const Rest& m_rest;
+  const Values& m_values;
 };
 
 /// \tparam streams     whether the output is written past the caches
@@ -137,8 +137,9 @@ class PipelineStep {
     return total.value();
   }
 
-  /// The same for exponentials with a shift, which are rare. The function isn't inlined and takes
-  /// copies, so that the loop of run() has enough registers.
+  /// The same for a reference that must be subtracted from the values first (see ExpOfShifted),
+  /// which is rare. The function isn't inlined and takes copies, so that the loop of run() has
+  /// enough registers.
   template <PrefetchTo level, bool writes, class Columns, class Writer>
   [[gnu::noinline]] static V run_shifted(Columns columns, Columns next, T* kept, V reference,
                                          Writer writer, std::int64_t lead, V& largest_of_next) {

@@ -12,8 +12,8 @@
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
 /// exp(u - reference) within 2 ulp, however far u is below the reference. The reference must be 0
-/// or a result of reference(). If its absolute value is fine_limit or more, it must be subtracted
-/// first, see shift_of(): then this is exp(u).
+/// or a result of reference(). If its absolute value is fine_limit or more, u must be v -
+/// shift_of(reference), and the result is exp(u).
 ///
 /// Each lane can belong to another row. Parameters are the members as an array of vectors, from
 /// which an object can be made again; see RowBroadcast.
@@ -32,7 +32,7 @@ class ExpOfShifted {
     const V n = rounded_to_step(multiply_add(max, L::splat(C::log2_e), L::splat(-below)));
     return is_fine(max) ? (n * C::ln2 + C::fine_round) - C::fine_round : max;
   }
-  /// What is subtracted from v before: usually 0.
+  /// What the caller subtracts from v to get u. It is 0 unless the reference is large.
   KOKKOSSOFTMAX_HOST_FUNCTION static V shift_of(V reference) {
     const V zero{};
     const V not_empty = reference == -NumberTraits<T>::infinity ? zero : reference;
