@@ -62,6 +62,13 @@ KOKKOSSOFTMAX_HOST_FUNCTION V product_or_zero_below(V x, V limit, V a, V b) {
   return x < limit ? V{} : a * b;
 }
 
+/// Part of two vectors, if the processor takes it by one instruction: of(a, b, first) has the
+/// elements from element `first` on of a and b, one behind the other.
+template <class V>
+struct PartOfTwo {
+  static constexpr bool is_instruction = false;
+};
+
 /// Stores without reading the cache line first. p is a multiple of the vector's size.
 template <class V>
 KOKKOSSOFTMAX_HOST_FUNCTION void stream(void* p, V v) {
@@ -523,6 +530,24 @@ KOKKOSSOFTMAX_HOST_FUNCTION __m512d multiply_add_or_zero_below(__m512d x, __m512
                                                                __m512d b, __m512d c) {
   return _mm512_maskz_fmadd_pd(_mm512_cmp_pd_mask(x, limit, _CMP_NLT_UQ), a, b, c);
 }
+template <>
+struct PartOfTwo<Vector<float, 16>> {
+  static constexpr bool is_instruction = true;
+  KOKKOSSOFTMAX_HOST_FUNCTION static __m512 of(__m512 a, __m512 b, int first) {
+    using Numbers = Vector<std::int32_t, 16>;
+    const Numbers elements = Numbers{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15} + first;
+    return _mm512_maskz_permutex2var_ps(0xffff, a, (__m512i)elements, b);
+  }
+};
+template <>
+struct PartOfTwo<Vector<double, 8>> {
+  static constexpr bool is_instruction = true;
+  KOKKOSSOFTMAX_HOST_FUNCTION static __m512d of(__m512d a, __m512d b, int first) {
+    using Numbers = Vector<std::int64_t, 8>;
+    const Numbers elements = Numbers{0, 1, 2, 3, 4, 5, 6, 7} + first;
+    return _mm512_maskz_permutex2var_pd(0xff, a, (__m512i)elements, b);
+  }
+};
 KOKKOSSOFTMAX_HOST_FUNCTION void stream(void* p, __m512 v) {
   _mm512_stream_ps(static_cast<float*>(p), v);
 }

@@ -47,7 +47,17 @@ class PanelLines {
   /// \param y  the place of the first row
   KOKKOSSOFTMAX_HOST_FUNCTION void get(const Y* y, const T* kept, V (&results)[vectors]) const {
     const std::int64_t before = rows_of_others(y);
-    for (int k = 0; k < vectors; ++k) results[k] = result(kept, k * L::width - before);
+    if constexpr (PartOfTwo<V>::is_instruction) {
+      // results of whole vectors of rows, which are then put in the places of lines
+      V last = result(kept, -L::width);
+      for (int k = 0; k < vectors; ++k) {
+        const V next = result(kept, k * L::width);
+        results[k] = PartOfTwo<V>::of(last, next, static_cast<int>(L::width - before));
+        last = next;
+      }
+    } else {
+      for (int k = 0; k < vectors; ++k) results[k] = result(kept, k * L::width - before);
+    }
   }
 
   /// Writes vector k of what get() has returned.

@@ -66,7 +66,7 @@ class PipelinedPanelSums {
   template <PrefetchTo level, bool adds>
   void compute(std::int64_t next) {
     const X* x = m_job.x + next;
-    PanelPrefetch<level, L, vectors, X> ahead(x, m_job.columns, m_job.x_column_stride);
+    PanelPrefetch<level, L, vectors, true, X> ahead(x, m_job.columns, m_job.x_column_stride);
     const T* kept = m_kept;
     T* to = m_kept_of_next;
     // Copies of members stay in registers, where stores through pointers don't change them.

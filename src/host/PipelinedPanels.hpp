@@ -143,7 +143,7 @@ class PipelinedPanels {
   template <PrefetchTo level, bool writes>
   void compute(std::int64_t r, std::int64_t next) {
     const X* x = m_job.x + next;
-    PanelPrefetch<level, L, vectors, X> ahead(x, m_job.columns, m_job.x_column_stride);
+    PanelPrefetch<level, L, vectors, in_lines, X> ahead(x, m_job.columns, m_job.x_column_stride);
     auto* y = m_job.y + r - panel_rows;
     T* kept = m_kept;
     T* other = m_kept_of_others;
