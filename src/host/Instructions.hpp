@@ -166,6 +166,14 @@ KOKKOSSOFTMAX_HOST_FUNCTION void store_some_halves(std::uint16_t* p, HalfBits<wi
     if (count > 4 * k) store_some_of_four(p + 4 * k, fours[k], count - 4 * k);
 }
 
+/// Copies the first `count` numbers, fewer than 2 * size, to any address.
+template <int size, class T>
+KOKKOSSOFTMAX_HOST_FUNCTION void copy_first(T* to, const T* numbers, int count) {
+  const int part = count & size;
+  if (part) __builtin_memcpy(to, numbers, size * sizeof(T));
+  if constexpr (size > 1) copy_first<size / 2>(to + part, numbers + part, count);
+}
+
 /// Loads and stores of the first `count` elements of a vector; see FirstElements.
 template <class T, int width>
 class MaskedAccess {
@@ -400,7 +408,9 @@ KOKKOSSOFTMAX_HOST_FUNCTION bool any(Int64x4 mask) {
       return prefix##_maskload_##suffix(p, (Register)m_mask);                                     \
     }                                                                                             \
     KOKKOSSOFTMAX_HOST_FUNCTION void store(T* p, V v) const {                                     \
-      prefix##_maskstore_##suffix(p, (Register)m_mask, v);                                        \
+      alignas(V) T numbers[width];                                                                \
+      __builtin_memcpy(numbers, &v, sizeof(v));                                                   \
+      copy_first<width>(p, numbers, m_count);                                                     \
     }                                                                                             \
     KOKKOSSOFTMAX_HOST_FUNCTION V select(V first, V rest) const { return m_mask ? first : rest; } \
     KOKKOSSOFTMAX_HOST_FUNCTION HalfBits<width> load_halves(const std::uint16_t* p) const {       \

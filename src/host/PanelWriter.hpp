@@ -25,6 +25,9 @@ class PanelWriter {
   static constexpr std::int64_t step = streams && line > L::width ? line : L::width;
   /// A load waits for stores that are up to so many bytes earlier, see Page.hpp.
   static constexpr std::int64_t apart = 1024;
+  /// From a column to the one whose first and last lines of y are prefetched. Streamed stores wait
+  /// for earlier stores, and those for their lines.
+  static constexpr std::int64_t columns_ahead = 4;
 
  public:
   /// Rows [first, first + rows) of a job.
@@ -35,6 +38,7 @@ class PanelWriter {
         m_x(job.x + first),
         m_y(job.y + first),
         m_rows(rows),
+        m_has_ends(streams && !are_whole_lines(m_y, job.y_column_stride, rows)),
         m_arrays(m_x) {
     for_each_vector_of<L>(rows, [&](std::int64_t j, const auto&) {
       const LaneStates<L> row = panel_states<L>(states, j);
@@ -65,6 +69,7 @@ class PanelWriter {
                                     m_arrays.array(0), m_arrays.array(exp_parameters)};
     const std::int64_t begin = streams ? smaller(to_cache_line(y), m_rows) : 0;
     const std::int64_t end = begin + (m_rows - begin) / step * step;
+    if (m_has_ends) prefetch_ends(y - columns_ahead * m_job.y_column_stride);
     write_some(entries, y, 0, begin);
     // If y is a bit behind x within a page, the last vectors are first, so that no load of x
     // follows a store at the same place.
@@ -100,6 +105,10 @@ class PanelWriter {
     }
   };
 
+  KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_ends(const Y* y) const {
+    prefetch_at(y);
+    prefetch_at(y + m_rows);
+  }
   KOKKOSSOFTMAX_HOST_FUNCTION static void write_vector(Y* y, V v) {
     if constexpr (streams)
       L::stream_to(y, v);
@@ -108,11 +117,15 @@ class PanelWriter {
   }
   /// Writes rows [first, last), fewer than a cache line has.
   template <class Entries>
-  KOKKOSSOFTMAX_HOST_FUNCTION static void write_some(const Entries& entries, Y* y,
-                                                     std::int64_t first, std::int64_t last) {
+  [[gnu::noinline]] static void write_some(const Entries& entries, Y* y, std::int64_t first,
+                                           std::int64_t last) {
     for (std::int64_t j = first; j < last; j += L::width) {
       const FirstElements<T, L::width> some(static_cast<int>(smaller(last - j, L::width)));
-      some.store(y + j, entries.load(j, some));
+      const V v = entries.load(j, some);
+      if constexpr (streams)
+        some.store_in_parts(y + j, v);
+      else
+        some.store(y + j, v);
     }
   }
 
@@ -139,6 +152,7 @@ class PanelWriter {
   const X* m_x;
   Y* m_y;
   std::int64_t m_rows;
+  bool m_has_ends;  // whether columns have lines that are streamed only in part
   bool m_is_shifted = false;
   // At the place of x within a page, which no store follows closely.
   PanelArrays<T, exp_parameters + parameters<Output>> m_arrays;

@@ -171,10 +171,8 @@ auto* kept_apart_from_x(const Job& job) {
 /// bytes are streamed if they are whole cache lines.
 template <class L, class Job, class Run>
 void with_row_ends(const Job& job, const Run& run) {
-  constexpr std::int64_t line = 64 / sizeof(typename Job::Y);
   constexpr std::int64_t least_with_ends = 256 / sizeof(typename Job::Y);
-  const bool in_lines =
-      job.columns % line == 0 && job.y_stride % line == 0 && to_cache_line(job.y) == 0;
+  const bool in_lines = are_whole_lines(job.y, job.y_stride, job.columns);
   if (job.streams && in_lines)
     run.template operator()<true, RowEnds::none>();
   else if (job.streams && job.columns >= least_with_ends)

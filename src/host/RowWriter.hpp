@@ -12,6 +12,14 @@ KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t to_cache_line(const T* p) {
   return static_cast<std::int64_t>((-reinterpret_cast<std::uintptr_t>(p) & 63) / sizeof(T));
 }
 
+/// Whether rows are whole cache lines: y is that of the first one, `stride` leads to the next one.
+template <class T>
+KOKKOSSOFTMAX_HOST_FUNCTION bool are_whole_lines(const T* y, std::int64_t stride,
+                                                 std::int64_t columns) {
+  constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
+  return stride % line == 0 && columns % line == 0 && to_cache_line(y) == 0;
+}
+
 /// How the columns of a row before and behind the vectors that are whole cache lines are written.
 enum class RowEnds {
   stored,
@@ -75,6 +83,8 @@ class RowWriter {
       const V v = m_output(m_entries.first(m_column, some));
       if constexpr (m_streams && m_ends == RowEnds::streamed)
         some.stream_to(m_y + m_column, v);
+      else if constexpr (m_streams)
+        some.store_in_parts(m_y + m_column, v);
       else
         some.store(m_y + m_column, v);
       m_column += n;

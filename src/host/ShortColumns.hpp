@@ -97,7 +97,10 @@ class ShortColumns {
       L::store(y, v);
   }
   KOKKOSSOFTMAX_HOST_FUNCTION static void write(Y* y, V v, const FirstElements<T, L::width>& some) {
-    some.store(y, v);
+    if constexpr (streams)
+      some.store_in_parts(y, v);
+    else
+      some.store(y, v);
   }
 
   const Job& m_job;

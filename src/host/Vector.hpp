@@ -177,6 +177,14 @@ class FirstElements : public MaskedAccess<T, width> {
   KOKKOSSOFTMAX_HOST_FUNCTION void store(Half* p, V v) const {
     Base::store_halves(&p->bits, Conversion<Half, width>::from_float(v));
   }
+  /// Stores without touching the cache line behind the last element. A store with a mask can wait
+  /// for that line.
+  template <class Y>
+  KOKKOSSOFTMAX_HOST_FUNCTION void store_in_parts(Y* p, V v) const {
+    alignas(V) Y numbers[width];
+    Lanes<T, width>::store(numbers, v);
+    copy_in_parts(p, numbers, m_number);
+  }
   /// Stores past the caches, one number at a time.
   KOKKOSSOFTMAX_HOST_FUNCTION void stream_to(T* p, V v) const {
     alignas(V) T numbers[width];
@@ -185,6 +193,12 @@ class FirstElements : public MaskedAccess<T, width> {
   }
 
  private:
+  /// Copies the first `count` numbers, at most `size`. Out of line, because it is seldom called.
+  template <class Y>
+  [[gnu::noinline]] static void copy_in_parts(Y* p, const Y* numbers, int count) {
+    copy_first<width>(p, numbers, count);
+  }
+
   int m_number;
 };
 
