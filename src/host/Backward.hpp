@@ -7,6 +7,7 @@
 
 #include <host/Kernels.hpp>
 #include <host/RowReduction.hpp>
+#include <host/StreamedRow.hpp>
 #include <host/VectorExp.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
@@ -45,16 +46,6 @@ class Pairs {
   V m_scale;
   ExpAccurate<L> m_exp;
 };
-
-/// Calls f(c, access) for the vectors of columns [first, last), where access loads and stores: all
-/// elements of a vector, except in the last one.
-template <class L, class F>
-KOKKOSSOFTMAX_HOST_FUNCTION void for_each_vector(std::int64_t first, std::int64_t last,
-                                                 const F& f) {
-  std::int64_t c = first;
-  for (; c + L::width <= last; c += L::width) f(c, L{});
-  if (c < last) f(c, FirstElements<typename L::T, L::width>(static_cast<int>(last - c)));
-}
 
 /// The entries of rows in one column, at any stride.
 template <class L, class X>
@@ -109,25 +100,23 @@ class BackwardRow {
   double sum(std::int64_t first, std::int64_t last) const {
     VectorSum<L> all;
     std::int64_t c = first;
-    for (; c + block <= last; c += block) all.add(sum_of_block(c));
-    for_each_vector<L>(c, last, [&](std::int64_t i, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
-      all.add(t_at(i, access));
-    });
+    for (; c + block <= last; c += block) all.add(sum_of_block(c, c + block));
+    if (c < last) all.add(sum_of_block(c, last));
     return L::sum(all.value());
   }
 
   void write(std::int64_t first, std::int64_t last, double sum) const {
     const V all = L::splat(static_cast<T>(sum));
-    std::int64_t c = first;
-    if (m_streams) {
-      for (; c < last && !is_aligned(m_dx + c); ++c)
-        write_at(c, FirstElements<T, L::width>(1), all);
-      for (; c + L::width <= last; c += L::width)
-        L::stream_to(m_dx + c, m_pairs.result(L::load(m_y + c), L::load(m_dy + c), all));
-    }
-    for_each_vector<L>(c, last, [&](std::int64_t i, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
-      write_at(i, access, all);
-    });
+    const auto result = [&](std::int64_t c, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
+      return m_pairs.result(access.load(m_y + c), access.load(m_dy + c), all);
+    };
+    if (m_streams)
+      stream_columns<L>(m_dx, first, last, result);
+    else
+      for_each_vector<L>(first, last,
+                         [&](std::int64_t c, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
+                           access.store(m_dx + c, result(c, access));
+                         });
   }
 
  private:
@@ -135,23 +124,21 @@ class BackwardRow {
   static constexpr int accumulators = 4;
   static constexpr std::int64_t block = 8 * accumulators * L::width;
 
-  KOKKOSSOFTMAX_HOST_FUNCTION V sum_of_block(std::int64_t first) const {
+  /// The sum of t of columns [first, last), at most a block.
+  KOKKOSSOFTMAX_HOST_FUNCTION V sum_of_block(std::int64_t first, std::int64_t last) const {
     V partial[accumulators] = {};
-    for (std::int64_t c = first; c < first + block; c += accumulators * L::width)
+    std::int64_t c = first;
+    for (; c + accumulators * L::width <= last; c += accumulators * L::width)
       for (int a = 0; a < accumulators; ++a) partial[a] += t_at(c + a * L::width, L{});
+    for_each_vector<L>(c, last, [&](std::int64_t i, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
+      partial[0] += t_at(i, access);
+    });
     return (partial[0] + partial[1]) + (partial[2] + partial[3]);
-  }
-  static bool is_aligned(const X* p) {
-    return reinterpret_cast<std::uintptr_t>(p) % (L::width * sizeof(X)) == 0;
   }
   /// Elements that aren't loaded are 0, and so is their t.
   template <class Access>
   KOKKOSSOFTMAX_HOST_FUNCTION V t_at(std::int64_t c, const Access& access) const {
     return m_pairs.t(access.load(m_y + c), access.load(m_dy + c));
-  }
-  template <class Access>
-  KOKKOSSOFTMAX_HOST_FUNCTION void write_at(std::int64_t c, const Access& access, V sum) const {
-    access.store(m_dx + c, m_pairs.result(access.load(m_y + c), access.load(m_dy + c), sum));
   }
 
   const X* m_y;
@@ -249,10 +236,12 @@ struct BackwardKernelsOf {
   using Job = HostBackwardJob<X, T>;
 
   static void rows(const Job& job) {
-    for (std::int64_t r = 0; r < job.rows; ++r) {
-      write_part(job, r, 0, job.columns, sum(job, r, 0, job.columns));
-    }
-    if (job.streams) end_streams();
+    with_streams(job, [](const Job& job, bool has_ends) {
+      for (std::int64_t r = 0; r < job.rows; ++r) {
+        if (has_ends) prefetch_at(job.dx + r * job.dx_stride + job.columns);
+        write_part(job, r, 0, job.columns, sum(job, r, 0, job.columns));
+      }
+    });
   }
   static double sum(const Job& job, std::int64_t r, std::int64_t first, std::int64_t last) {
     return job.is_log ? BackwardRow<L, true, X>(job, r).sum(first, last)

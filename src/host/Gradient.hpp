@@ -9,6 +9,7 @@
 #include <host/Backward.hpp>
 #include <host/Kernels.hpp>
 #include <host/Operations.hpp>
+#include <host/StreamedRow.hpp>
 #include <host/VectorExp.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
@@ -41,28 +42,7 @@ struct GradientKernelsOf {
   using V = typename L::V;
   using Job = HostGradientJob<X, T>;
 
-  static void rows(const Job& job) {
-    const Gradient<L> gradient(job.factors);
-    for (std::int64_t r = 0; r < job.rows; ++r) {
-      const X* const x = job.x + r * job.x_stride;
-      X* const dx = job.dx + r * job.dx_stride;
-      const V lse = L::splat(job.lse[r]), factor = L::splat(job.factor[r]),
-              offset = L::splat(job.offset[r]);
-      std::int64_t c = 0;
-      if (job.streams) {
-        c = smaller(to_vector(dx), job.columns);
-        const FirstElements<T, L::width> head(static_cast<int>(c));
-        head.store(dx, gradient(head.load(x), lse, factor, offset));
-        for (; c + L::width <= job.columns; c += L::width)
-          L::stream_to(dx + c, gradient(L::load(x + c), lse, factor, offset));
-      }
-      for_each_vector<L>(c, job.columns,
-                         [&](std::int64_t i, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
-                           access.store(dx + i, gradient(access.load(x + i), lse, factor, offset));
-                         });
-    }
-    if (job.streams) end_streams();
-  }
+  static void rows(const Job& job) { with_streams(job, &rows_of); }
 
   static void panels(const Job& job) {
     const Gradient<L> gradient(job.factors);
@@ -81,11 +61,25 @@ struct GradientKernelsOf {
   static constexpr HostGradientKernels<X> all() { return {&rows, &panels}; }
 
  private:
-  /// The number of elements from p to the next address at which a vector can be streamed.
-  static std::int64_t to_vector(const X* p) {
-    constexpr std::int64_t bytes = L::width * sizeof(X);
-    return (bytes - static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(p) % bytes)) %
-           bytes / static_cast<std::int64_t>(sizeof(X));
+  static void rows_of(const Job& job, bool has_ends) {
+    const Gradient<L> gradient(job.factors);
+    for (std::int64_t r = 0; r < job.rows; ++r) {
+      const X* const x = job.x + r * job.x_stride;
+      X* const dx = job.dx + r * job.dx_stride;
+      if (has_ends) prefetch_at(dx + job.columns);
+      const V lse = L::splat(job.lse[r]), factor = L::splat(job.factor[r]),
+              offset = L::splat(job.offset[r]);
+      const auto result = [&](std::int64_t c, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
+        return gradient(access.load(x + c), lse, factor, offset);
+      };
+      if (job.streams)
+        stream_columns<L>(dx, 0, job.columns, result);
+      else
+        for_each_vector<L>(0, job.columns,
+                           [&](std::int64_t c, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
+                             access.store(dx + c, result(c, access));
+                           });
+    }
   }
 };
 
