@@ -50,10 +50,13 @@ class PipelinedPanels {
   static constexpr bool takes(std::int64_t columns) {
     const std::int64_t bytes = columns * kept_stride * static_cast<std::int64_t>(sizeof(T));
     if constexpr (!in_lines) return bytes <= host_panel_bytes;
-    // An entry of log_softmax needs one exponential, also if it is read twice. Reading it twice
-    // takes less time than keeping panels beyond the second-level cache (measured on AMD's Zen 5).
-    constexpr auto cached = static_cast<std::int64_t>(80 * 1024 * sizeof(T));
-    return bytes <= (Op::keeps_exponentials ? host_panel_bytes_of_lines : cached);
+    // Reading longer rows twice takes less time than keeping them beyond the second-level cache
+    // (measured on AMD's Zen 4; docs/trials.md). An entry of log_softmax needs one exponential,
+    // also if it is read twice.
+    constexpr std::int64_t unit = 20 * 1024;
+    if constexpr (!Op::keeps_exponentials)
+      return bytes <= unit * static_cast<std::int64_t>(sizeof(T));
+    return bytes <= (sizeof(T) == sizeof(float) ? 8 * unit : host_panel_bytes_of_lines);
   }
 
   /// Computes all whole panels; returns the number of their rows.
