@@ -185,11 +185,18 @@ class FirstElements : public MaskedAccess<T, width> {
     Lanes<T, width>::store(numbers, v);
     copy_in_parts(p, numbers, m_number);
   }
-  /// Stores past the caches, one number at a time.
+  /// Stores past the caches: floats one at a time, doubles in parts, which is not faster for floats
+  /// (docs/trials.md).
   KOKKOSSOFTMAX_HOST_FUNCTION void stream_to(T* p, V v) const {
     alignas(V) T numbers[width];
     Lanes<T, width>::store(numbers, v);
-    for (int i = 0; i < m_number; ++i) stream(p + i, numbers[i]);
+    if constexpr (sizeof(T) == sizeof(double)) {
+      StreamedParts parts{p, numbers, m_number};
+      parts.template stream_until_multiple_of<width>();
+      parts.template stream_rest<width>();
+    } else {
+      for (int i = 0; i < m_number; ++i) stream(p + i, numbers[i]);
+    }
   }
 
  private:
@@ -198,6 +205,44 @@ class FirstElements : public MaskedAccess<T, width> {
   [[gnu::noinline]] static void copy_in_parts(Y* p, const Y* numbers, int count) {
     copy_first<width>(p, numbers, count);
   }
+
+  /// Streams some numbers in parts of 1, 2, 4, ..., whose addresses are multiples of their sizes.
+  struct StreamedParts {
+    T* to;
+    const T* numbers;
+    int left;
+
+    /// The parts up to a multiple of `size` numbers, if as many are left.
+    template <int size>
+    KOKKOSSOFTMAX_HOST_FUNCTION void stream_until_multiple_of() {
+      if constexpr (size > 1) {
+        stream_until_multiple_of<size / 2>();
+        const bool is_multiple = reinterpret_cast<std::uintptr_t>(to) % (size * sizeof(T)) == 0;
+        if (!is_multiple && left >= size / 2) stream_next<size / 2>();
+      }
+    }
+    /// All parts that are left, fewer than 2 * size numbers.
+    template <int size>
+    KOKKOSSOFTMAX_HOST_FUNCTION void stream_rest() {
+      if (left >= size) stream_next<size>();
+      if constexpr (size > 1) stream_rest<size / 2>();
+    }
+
+   private:
+    template <int size>
+    KOKKOSSOFTMAX_HOST_FUNCTION void stream_next() {
+      if constexpr (size == 1) {
+        stream(to, *numbers);
+      } else {
+        Vector<T, size> part;
+        __builtin_memcpy(&part, numbers, sizeof(part));
+        stream(to, part);
+      }
+      to += size;
+      numbers += size;
+      left -= size;
+    }
+  };
 
   int m_number;
 };
