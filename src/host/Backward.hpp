@@ -3,84 +3,17 @@
 #define KOKKOSSOFTMAX_SRC_HOST_BACKWARD_HPP
 
 /// \file
-/// The backward passes on a host: dx_j = t_j - p_j * sum_k t_k, see row/BackwardSource.hpp.
+/// The backward passes on a host, see BackwardPairs.hpp.
 
+#include <host/BackwardPairs.hpp>
+#include <host/BackwardPanel.hpp>
 #include <host/Kernels.hpp>
+#include <host/Prefetch.hpp>
 #include <host/RowReduction.hpp>
+#include <host/ShortBackwardRows.hpp>
 #include <host/StreamedRow.hpp>
-#include <host/VectorExp.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
-
-/// p and t of entries, from y and dy. `is_log`: y is the logarithm of p.
-template <class L, bool is_log>
-class Pairs {
-  using T = typename L::T;
-  using V = typename L::V;
-
- public:
-  KOKKOSSOFTMAX_HOST_FUNCTION explicit Pairs(T scale) : m_scale(L::splat(scale)), m_exp(V{}) {}
-
-  KOKKOSSOFTMAX_HOST_FUNCTION V p(V y) const {
-    if constexpr (is_log)
-      return m_exp(y);
-    else
-      return y;
-  }
-  /// 0 for masked entries, whatever dy is.
-  KOKKOSSOFTMAX_HOST_FUNCTION V t(V y, V dy) const {
-    if constexpr (is_log)
-      return y == -NumberTraits<T>::infinity ? V{} : m_scale * dy;
-    else
-      return y == T(0) ? V{} : m_scale * (y * dy);
-  }
-  /// dx, given the sum of t.
-  KOKKOSSOFTMAX_HOST_FUNCTION V result(V y, V dy, V sum) const {
-    const V p_of_y = p(y);
-    const V t_of_y = t(y, dy);
-    const V dx = multiply_add(-p_of_y, sum, t_of_y);
-    return ((p_of_y == T(0)) & (t_of_y == T(0))) ? V{} : dx;
-  }
-
- private:
-  V m_scale;
-  ExpAccurate<L> m_exp;
-};
-
-/// The entries of rows in one column, at any stride.
-template <class L, class X>
-class StridedRows {
-  using V = typename L::V;
-
- public:
-  KOKKOSSOFTMAX_HOST_FUNCTION StridedRows(X* column, std::int64_t stride, std::int64_t rows)
-      : m_column(column), m_stride(stride), m_rows(rows) {}
-
-  /// Those of rows r to r + width - 1.
-  template <class Access>
-  KOKKOSSOFTMAX_HOST_FUNCTION V load(const Access& access, std::int64_t r) const {
-    if (m_stride == 1) return access.load(m_column + r);
-    std::remove_const_t<X> near[L::width] = {};
-    for (std::int64_t i = 0; i < count(r); ++i) near[i] = m_column[(r + i) * m_stride];
-    return L::load(near);
-  }
-  template <class Access>
-  KOKKOSSOFTMAX_HOST_FUNCTION void store(const Access& access, std::int64_t r, V v) const {
-    if (m_stride == 1) return access.store(m_column + r, v);
-    X near[L::width];
-    L::store(near, v);
-    for (std::int64_t i = 0; i < count(r); ++i) m_column[(r + i) * m_stride] = near[i];
-  }
-
- private:
-  KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t count(std::int64_t r) const {
-    return smaller(L::width, m_rows - r);
-  }
-
-  X* m_column;
-  std::int64_t m_stride;
-  std::int64_t m_rows;
-};
 
 /// One contiguous row.
 template <class L, bool is_log, class X>
@@ -89,27 +22,31 @@ class BackwardRow {
   using V = typename L::V;
 
  public:
-  KOKKOSSOFTMAX_HOST_FUNCTION BackwardRow(const HostBackwardJob<X, T>& job, std::int64_t r)
+  KOKKOSSOFTMAX_HOST_FUNCTION BackwardRow(const HostBackwardJob<X, T>& job, std::int64_t r,
+                                          const Pairs<L, is_log>& pairs)
       : m_y(job.y + r * job.y_stride),
         m_dy(job.dy + r * job.dy_stride),
         m_dx(job.dx + r * job.dx_stride),
         m_streams(job.streams),
-        m_pairs(job.scale) {}
+        m_next_y_in_sum(is_long(job) ? m_y + job.y_stride : m_y),
+        m_next_y_in_write(is_long(job) ? m_y : m_y + job.y_stride),
+        m_next_dy(m_dy + job.dy_stride),
+        m_pairs(pairs) {}
 
-  /// The sum of t of columns [first, last).
-  double sum(std::int64_t first, std::int64_t last) const {
+  /// The sum of t of columns [first, last), divided over the lanes.
+  KOKKOSSOFTMAX_HOST_FUNCTION V sum(std::int64_t first, std::int64_t last) const {
     VectorSum<L> all;
     std::int64_t c = first;
     for (; c + block <= last; c += block) all.add(sum_of_block(c, c + block));
     if (c < last) all.add(sum_of_block(c, last));
-    return L::sum(all.value());
+    return all.value();
   }
 
-  void write(std::int64_t first, std::int64_t last, double sum) const {
-    const V all = L::splat(static_cast<T>(sum));
-    const auto result = [&](std::int64_t c, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
-      return m_pairs.result(access.load(m_y + c), access.load(m_dy + c), all);
-    };
+  /// Writes columns [first, last), given the sum of t of all columns.
+  KOKKOSSOFTMAX_HOST_FUNCTION void write(std::int64_t first, std::int64_t last, T sum) const {
+    const V all = L::splat(sum);
+    const auto result = [&](std::int64_t c, const auto& access)
+                            KOKKOSSOFTMAX_HOST_LAMBDA { return result_at(c, access, all); };
     if (m_streams)
       stream_columns<L>(m_dx, first, last, result);
     else
@@ -124,16 +61,28 @@ class BackwardRow {
   static constexpr int accumulators = 4;
   static constexpr std::int64_t block = 8 * accumulators * L::width;
 
+  static bool is_long(const HostBackwardJob<X, T>& job) {
+    constexpr std::int64_t most_bytes = 8192;  // measured on AMD's Zen 4
+    return job.columns * static_cast<std::int64_t>(sizeof(X)) > most_bytes;
+  }
   /// The sum of t of columns [first, last), at most a block.
   KOKKOSSOFTMAX_HOST_FUNCTION V sum_of_block(std::int64_t first, std::int64_t last) const {
     V partial[accumulators] = {};
     std::int64_t c = first;
     for (; c + accumulators * L::width <= last; c += accumulators * L::width)
-      for (int a = 0; a < accumulators; ++a) partial[a] += t_at(c + a * L::width, L{});
+      for (int a = 0; a < accumulators; ++a) {
+        prefetch_far<PrefetchTo::second_level>(m_next_y_in_sum + c + a * L::width, 0);
+        partial[a] += t_at(c + a * L::width, L{});
+      }
     for_each_vector<L>(c, last, [&](std::int64_t i, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
       partial[0] += t_at(i, access);
     });
     return (partial[0] + partial[1]) + (partial[2] + partial[3]);
+  }
+  template <class Access>
+  KOKKOSSOFTMAX_HOST_FUNCTION V result_at(std::int64_t c, const Access& access, V sum) const {
+    const V y = access.load(m_y + c);
+    return m_pairs.result(m_pairs.p(y), m_pairs.t(y, access.load(m_dy + c)), sum);
   }
   /// Elements that aren't loaded are 0, and so is their t.
   template <class Access>
@@ -145,88 +94,13 @@ class BackwardRow {
   const X* m_dy;
   X* m_dx;
   bool m_streams;
+  // The next row is prefetched while this one is written, so that memory is read and written at
+  // the same time. If rows are long, y is prefetched while this one is summed. Otherwise this row
+  // stands in for the next one, whose prefetch does nothing.
+  const X* m_next_y_in_sum;
+  const X* m_next_y_in_write;
+  const X* m_next_dy;
   Pairs<L, is_log> m_pairs;
-};
-
-/// Adds term(r) to the sum of each row r, and keeps what rounding drops, see
-/// numerics/CompensatedSum.hpp.
-template <class Term>
-KOKKOSSOFTMAX_HOST_FUNCTION void add_to(HostBackwardSums& sums, std::int64_t rows,
-                                        const Term& term_of) {
-  for (std::int64_t r = 0; r < rows; ++r) {
-    const double term = term_of(r) - sums.dropped[r];
-    const double sum = sums.sum[r] + term;
-    const double dropped = (sum - sums.sum[r]) - term;
-    sums.dropped[r] = dropped - dropped == 0 ? dropped : 0;  // an infinite sum drops nothing
-    sums.sum[r] = sum;
-  }
-}
-
-/// The rows of a job, which have any strides, each in a lane of a vector. The columns of a row are
-/// added one after another, so that the result depends neither on the strides nor on the number of
-/// rows.
-template <class L, bool is_log, class X>
-class BackwardPanel {
-  using T = typename L::T;
-  using V = typename L::V;
-
- public:
-  KOKKOSSOFTMAX_HOST_FUNCTION explicit BackwardPanel(const HostBackwardJob<X, T>& job)
-      : m_job(job), m_lanes((job.rows + L::width - 1) / L::width * L::width), m_pairs(job.scale) {}
-
-  /// The sums of t of columns [first, last).
-  void sum(std::int64_t first, std::int64_t last, HostBackwardSums& sums) {
-    for (std::int64_t i = 0; i < m_lanes; ++i) sums.sum[i] = sums.dropped[i] = 0;
-    for (std::int64_t c = first; c < last; c += block) {
-      add(c, smaller(c + block, last));
-      add_to(sums, m_lanes,
-             [&](std::int64_t i) KOKKOSSOFTMAX_HOST_LAMBDA -> double { return m_of_row[i]; });
-    }
-  }
-
-  /// Writes columns [first, last), given the sums of all columns.
-  void write(std::int64_t first, std::int64_t last, const HostBackwardSums& sums) {
-    for (std::int64_t i = 0; i < m_lanes; ++i) m_of_row[i] = static_cast<T>(sums.sum[i]);
-    for (std::int64_t c = last - 1; c >= first; --c) write(c);
-  }
-
- private:
-  /// So many columns are added without compensation.
-  static constexpr std::int64_t block = 16;
-
-  KOKKOSSOFTMAX_HOST_FUNCTION void add(std::int64_t first, std::int64_t last) {
-    for (std::int64_t i = 0; i < m_lanes; ++i) m_of_row[i] = T(0);
-    for (std::int64_t c = first; c < last; ++c) {
-      const auto y = y_at(c), dy = dy_at(c);
-      for_each_vector<L>(0, m_job.rows,
-                         [&](std::int64_t r, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
-                           const V t = m_pairs.t(y.load(access, r), dy.load(access, r));
-                           L::store(m_of_row + r, L::load(m_of_row + r) + t);
-                         });
-    }
-  }
-
-  KOKKOSSOFTMAX_HOST_FUNCTION void write(std::int64_t c) const {
-    const auto y = y_at(c), dy = dy_at(c);
-    const StridedRows<L, X> dx(m_job.dx + c * m_job.dx_column_stride, m_job.dx_stride, m_job.rows);
-    for_each_vector<L>(
-        0, m_job.rows, [&](std::int64_t r, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
-          dx.store(access, r,
-                   m_pairs.result(y.load(access, r), dy.load(access, r), L::load(m_of_row + r)));
-        });
-  }
-
-  KOKKOSSOFTMAX_HOST_FUNCTION StridedRows<L, const X> y_at(std::int64_t c) const {
-    return {m_job.y + c * m_job.y_column_stride, m_job.y_stride, m_job.rows};
-  }
-  KOKKOSSOFTMAX_HOST_FUNCTION StridedRows<L, const X> dy_at(std::int64_t c) const {
-    return {m_job.dy + c * m_job.dy_column_stride, m_job.dy_stride, m_job.rows};
-  }
-
-  const HostBackwardJob<X, T>& m_job;
-  std::int64_t m_lanes;  // of whole vectors
-  Pairs<L, is_log> m_pairs;
-  alignas(64) T m_of_row[host_backward_panel_rows];  // the sums of a block, or of all columns
 };
 
 template <class X>
@@ -237,27 +111,27 @@ struct BackwardKernelsOf {
 
   static void rows(const Job& job) {
     with_streams(job, [](const Job& job, bool has_ends) {
-      for (std::int64_t r = 0; r < job.rows; ++r) {
-        if (has_ends) prefetch_at(job.dx + r * job.dx_stride + job.columns);
-        write_part(job, r, 0, job.columns, sum(job, r, 0, job.columns));
-      }
+      if (job.is_log)
+        rows_of<true>(job, has_ends);
+      else
+        rows_of<false>(job, has_ends);
     });
   }
   static double sum(const Job& job, std::int64_t r, std::int64_t first, std::int64_t last) {
-    return job.is_log ? BackwardRow<L, true, X>(job, r).sum(first, last)
-                      : BackwardRow<L, false, X>(job, r).sum(first, last);
+    return L::sum(job.is_log ? row<true>(job, r).sum(first, last)
+                             : row<false>(job, r).sum(first, last));
   }
   static void write(const Job& job, std::int64_t r, std::int64_t first, std::int64_t last,
                     double all) {
-    write_part(job, r, first, last, all);
+    if (job.is_log)
+      row<true>(job, r).write(first, last, static_cast<T>(all));
+    else
+      row<false>(job, r).write(first, last, static_cast<T>(all));
     if (job.streams) end_streams();
   }
   static void sum_panel(const Job& job, std::int64_t first, std::int64_t last,
                         HostBackwardSums& sums) {
-    if (job.is_log)
-      BackwardPanel<L, true, X>(job).sum(first, last, sums);
-    else
-      BackwardPanel<L, false, X>(job).sum(first, last, sums);
+    with_backward_panel<L>(job, [&](auto panel) { panel.sum(first, last, sums); });
   }
   static void merge_panels(HostBackwardSums& into, const HostBackwardSums& from,
                            std::int64_t rows) {
@@ -267,10 +141,8 @@ struct BackwardKernelsOf {
   }
   static void write_panel(const Job& job, std::int64_t first, std::int64_t last,
                           const HostBackwardSums& sums) {
-    if (job.is_log)
-      BackwardPanel<L, true, X>(job).write(first, last, sums);
-    else
-      BackwardPanel<L, false, X>(job).write(first, last, sums);
+    with_backward_panel<L>(job, [&](auto panel) { panel.write(first, last, sums); });
+    if (job.streams) end_streams();
   }
 
   static constexpr HostBackwardKernels<X> all() {
@@ -278,12 +150,21 @@ struct BackwardKernelsOf {
   }
 
  private:
-  static void write_part(const Job& job, std::int64_t r, std::int64_t first, std::int64_t last,
-                         double all) {
-    if (job.is_log)
-      BackwardRow<L, true, X>(job, r).write(first, last, all);
-    else
-      BackwardRow<L, false, X>(job, r).write(first, last, all);
+  using V = typename L::V;
+  template <bool is_log>
+  static BackwardRow<L, is_log, X> row(const Job& job, std::int64_t r) {
+    return {job, r, Pairs<L, is_log>(job.scale)};
+  }
+
+  template <bool is_log>
+  static void rows_of(const Job& job, bool has_ends) {
+    if (short_backward_rows<L, is_log>(job)) return;
+    const Pairs<L, is_log> pairs(job.scale);
+    for (std::int64_t r = 0; r < job.rows; ++r) {
+      if (has_ends) prefetch_at(job.dx + r * job.dx_stride + job.columns);
+      const BackwardRow<L, is_log, X> row(job, r, pairs);
+      row.write(0, job.columns, L::sum(row.sum(0, job.columns)));
+    }
   }
 };
 

@@ -6,7 +6,7 @@
 /// The gradients of operations with one number per row on a host, except for the entries of labels:
 /// dx_j = factor * (exp(v_j - lse) - offset), see row/GradientArgs.hpp.
 
-#include <host/Backward.hpp>
+#include <host/BackwardPanel.hpp>
 #include <host/Kernels.hpp>
 #include <host/Operations.hpp>
 #include <host/StreamedRow.hpp>
@@ -32,7 +32,7 @@ class Gradient {
 
  private:
   ScaledValues<L> m_values;
-  ExpAccurate<L> m_exp;
+  ExpOfShifted<L> m_exp;
 };
 
 template <class X>
@@ -45,22 +45,48 @@ struct GradientKernelsOf {
   static void rows(const Job& job) { with_streams(job, &rows_of); }
 
   static void panels(const Job& job) {
-    const Gradient<L> gradient(job.factors);
-    for (std::int64_t c = 0; c < job.columns; ++c) {
-      const StridedRows<L, const X> x(job.x + c * job.x_column_stride, job.x_stride, job.rows);
-      const StridedRows<L, X> dx(job.dx + c * job.dx_column_stride, job.dx_stride, job.rows);
-      for_each_vector<L>(
-          0, job.rows, [&](std::int64_t r, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
-            dx.store(access, r,
-                     gradient(x.load(access, r), access.load(job.lse + r),
-                              access.load(job.factor + r), access.load(job.offset + r)));
-          });
-    }
+    if (job.x_stride == 1 && job.dx_stride == 1)
+      panels_of<true>(job);
+    else
+      panels_of<false>(job);
+    if (job.streams) end_streams();
   }
 
   static constexpr HostGradientKernels<X> all() { return {&rows, &panels}; }
 
  private:
+  /// \tparam side_by_side  whether the rows lie side by side in both arrays
+  template <bool side_by_side>
+  static void panels_of(const Job& job) {
+    constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(X));
+    const Gradient<L> gradient(job.factors);
+    const bool has_ends = !are_whole_lines(job.dx, job.dx_column_stride, job.rows);
+    for (std::int64_t c = 0; c < job.columns; ++c) {
+      const X* const of_column = job.x + c * job.x_column_stride;
+      X* const dx = job.dx + c * job.dx_column_stride;
+      const StridedRows<L, side_by_side, const X> x(of_column, job.x_stride, job.rows);
+      const auto result = [&](std::int64_t r, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
+        return gradient(x.load(access, r), access.load(job.lse + r), access.load(job.factor + r),
+                        access.load(job.offset + r));
+      };
+      if (side_by_side) {
+        const PanelPlace ahead = place_ahead(c, 0, job.columns, job.rows);
+        const X* const later = job.x + ahead.column * job.x_column_stride + ahead.row;
+        for (std::int64_t r = 0; r < job.rows; r += line)
+          prefetch_far<PrefetchTo::second_level>(later + r, 0);
+      }
+      if (side_by_side && job.streams) {
+        if (has_ends) prefetch_ends(dx + panel_ends_ahead * job.dx_column_stride, job.rows);
+        stream_columns<L>(dx, 0, job.rows, result);
+      } else {
+        const StridedRows<L, side_by_side, X> rows(dx, job.dx_stride, job.rows);
+        for_each_vector<L>(0, job.rows,
+                           [&](std::int64_t r, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
+                             rows.store(access, r, result(r, access));
+                           });
+      }
+    }
+  }
   static void rows_of(const Job& job, bool has_ends) {
     const Gradient<L> gradient(job.factors);
     for (std::int64_t r = 0; r < job.rows; ++r) {
