@@ -21,22 +21,38 @@ namespace {
 
 using namespace KokkosSoftmax::Impl;
 
-constexpr std::size_t count = 19;
 constexpr std::size_t all_columns[] = {1, 3, 7, 16, 33, 64, 100, 781, 4099};
 
-/// A job's arrays: contiguous rows, or rows side by side with one number between two of them.
+enum class Layout {
+  rows,          // contiguous
+  side_by_side,  // the rows of a column
+  apart          // the same with one number between two of them
+};
+
+/// Where the entries of a job's arrays are.
 struct Places {
-  bool side_by_side;
+  Layout layout;
+  std::size_t rows;
   std::size_t columns;
 
-  std::int64_t row_stride() const { return static_cast<std::int64_t>(side_by_side ? 2 : columns); }
+  bool has_rows() const { return layout == Layout::rows; }
+  std::int64_t row_stride() const {
+    return static_cast<std::int64_t>(has_rows() ? columns : neighbour());
+  }
   std::int64_t column_stride() const {
-    return static_cast<std::int64_t>(side_by_side ? 2 * count : 1);
+    return static_cast<std::int64_t>(has_rows() ? 1 : neighbour() * rows);
   }
-  std::size_t size() const { return columns * count * (side_by_side ? 2 : 1); }
+  std::size_t size() const { return columns * rows * neighbour(); }
   std::size_t of(std::size_t row, std::size_t column) const {
-    return side_by_side ? (column * count + row) * 2 : row * columns + column;
+    return has_rows() ? row * columns + column : (column * rows + row) * neighbour();
   }
+  friend std::ostream& operator<<(std::ostream& out, const Places& p) {
+    constexpr const char* names[] = {"rows", "side by side", "apart"};
+    return out << p.rows << " x " << p.columns << ", " << names[static_cast<int>(p.layout)];
+  }
+
+ private:
+  std::size_t neighbour() const { return layout == Layout::apart ? 2 : 1; }
 };
 
 template <class X_>
@@ -46,39 +62,44 @@ class HostGradients : public ::testing::Test {
   using T = HostCompute<X>;
 
   /// Numbers of [low, high) that X can hold.
-  static Rows<T> random(std::size_t columns, double low, double high, unsigned seed) {
-    Rows<T> rows{.count = count, .columns = columns, .values = {}};
+  static Rows<T> random(const Places& places, double low, double high, unsigned seed) {
+    Rows<T> rows{.count = places.rows, .columns = places.columns, .values = {}};
     std::mt19937 engine(seed);
     std::uniform_real_distribution<double> number(low, high);
-    for (std::size_t i = 0; i < count * columns; ++i)
+    for (std::size_t i = 0; i < places.rows * places.columns; ++i)
       rows.values.push_back(value_of(to_number<X>(static_cast<T>(number(engine)))));
     return rows;
   }
 
   static void put(const Rows<T>& rows, const Places& places, X* array) {
-    for (std::size_t row = 0, i = 0; row < count; ++row)
+    for (std::size_t row = 0, i = 0; row < places.rows; ++row)
       for (std::size_t c = 0; c < rows.columns; ++c, ++i)
         array[places.of(row, c)] = to_number<X>(rows.values[i]);
   }
   static std::vector<T> taken(const Places& places, const X* array) {
     std::vector<T> values;
-    for (std::size_t row = 0; row < count; ++row)
+    for (std::size_t row = 0; row < places.rows; ++row)
       for (std::size_t c = 0; c < places.columns; ++c)
         values.push_back(value_of(array[places.of(row, c)]));
     return values;
   }
 
-  /// Calls body(isa, places, streams, shift) for all of them. Panels aren't streamed.
+  /// Calls body(isa, places, streams, shift) for all of them.
   template <class Body>
   static void for_each(const Body& body) {
     for (const HostIsa& isa : compiled_isas()) {
       if (!isa.runs_here()) continue;
       for (const std::size_t columns : all_columns)
-        for (const std::size_t shift : {0, 1, 5}) {
-          body(isa, Places{false, columns}, false, shift);
-          body(isa, Places{false, columns}, true, shift);
-          body(isa, Places{true, columns}, false, shift);
-        }
+        for (const std::size_t shift : {0, 1, 5})
+          for (const bool streams : {false, true}) {
+            body(isa, Places{Layout::rows, 19, columns}, streams, shift);
+            body(isa, Places{Layout::apart, 19, columns}, streams, shift);
+            body(isa, Places{Layout::side_by_side, 19, columns}, streams, shift);
+            // several groups of vectors, and rows that aren't a whole vector or are whole lines
+            if (columns > 100) continue;
+            body(isa, Places{Layout::side_by_side, 143, columns}, streams, shift);
+            body(isa, Places{Layout::side_by_side, 160, columns}, streams, shift);
+          }
     }
   }
 };
@@ -86,9 +107,9 @@ using Numbers = ::testing::Types<float, double, HostHalf, HostBhalf>;
 TYPED_TEST_SUITE(HostGradients, Numbers);
 
 template <class Job, class Kernels>
-void run_backward(const Kernels& kernels, const Job& job, bool side_by_side) {
+void run_backward(const Kernels& kernels, const Job& job, bool has_rows) {
   const std::int64_t middle = job.columns / 3;
-  if (!side_by_side) return kernels.rows(job);
+  if (has_rows) return kernels.rows(job);
   const auto sums = std::make_unique<HostBackwardSums[]>(2);
   kernels.sum_panel(job, 0, middle, sums[0]);
   kernels.sum_panel(job, middle, job.columns, sums[1]);
@@ -106,9 +127,9 @@ TYPED_TEST(HostGradients, BackwardPasses) {
     TestFixture::for_each([&](const HostIsa& isa, const Places& places, bool streams,
                               std::size_t shift) {
       const auto columns = static_cast<double>(places.columns);
-      const Rows<T> y = is_log ? TestFixture::random(places.columns, -6, -1, 1)
-                               : TestFixture::random(places.columns, 0, 2 / columns, 1);
-      const Rows<T> dy = TestFixture::random(places.columns, -3, 4, 2);
+      const Rows<T> y = is_log ? TestFixture::random(places, -6, -1, 1)
+                               : TestFixture::random(places, 0, 2 / columns, 1);
+      const Rows<T> dy = TestFixture::random(places, -3, 4, 2);
       Guarded<X> y_array(places.size(), 1), dy_array(places.size(), 2), dx(places.size(), shift);
       TestFixture::put(y, places, y_array.data());
       TestFixture::put(dy, places, dy_array.data());
@@ -121,17 +142,16 @@ TYPED_TEST(HostGradients, BackwardPasses) {
                                       .y_column_stride = places.column_stride(),
                                       .dy_column_stride = places.column_stride(),
                                       .dx_column_stride = places.column_stride(),
-                                      .rows = count,
+                                      .rows = static_cast<std::int64_t>(places.rows),
                                       .columns = static_cast<std::int64_t>(places.columns),
                                       .scale = T(-0.75),
                                       .is_log = is_log,
                                       .streams = streams};
-      run_backward(isa.kernels<X, X>().backward, job, places.side_by_side);
+      run_backward(isa.kernels<X, X>().backward, job, places.has_rows());
       ASSERT_TRUE(are_near(TestFixture::taken(places, dx.data()),
                            reference_backward(function, y, dy, -0.75), format_of_number<X>()))
-          << isa.name << ", " << places.columns << " columns, streams " << streams << ", shift "
-          << shift << ", side by side " << places.side_by_side;
-      ASSERT_TRUE(dx.guards_are_intact()) << isa.name << ", " << places.columns << " columns";
+          << isa.name << ", " << places << ", streams " << streams << ", shift " << shift;
+      ASSERT_TRUE(dx.guards_are_intact()) << isa.name << ", " << places;
     });
   }
 }
@@ -141,12 +161,12 @@ TYPED_TEST(HostGradients, Gradients) {
   using T = HostCompute<X>;
   TestFixture::for_each([&](const HostIsa& isa, const Places& places, bool streams,
                             std::size_t shift) {
-    const Rows<T> x = TestFixture::random(places.columns, -4, 4, 3);
+    const Rows<T> x = TestFixture::random(places, -4, 4, 3);
     constexpr double scale = 1.5;
     std::vector<T> lse, factor, derivative, offset;
-    for (std::size_t row = 0; row < count; ++row) {
-      derivative.push_back(static_cast<T>(row) - T(9));
-      lse.push_back(T(5) + static_cast<T>(row) / T(4));
+    for (std::size_t row = 0; row < places.rows; ++row) {
+      derivative.push_back(static_cast<T>(row % 19) - T(9));
+      lse.push_back(T(5) + static_cast<T>(row % 19) / T(4));
       factor.push_back(static_cast<T>(scale) * derivative.back());
       offset.push_back(row % 3 == 0 ? T(0) : T(0.125));
     }
@@ -165,7 +185,7 @@ TYPED_TEST(HostGradients, Gradients) {
                                     .dx_stride = places.row_stride(),
                                     .x_column_stride = places.column_stride(),
                                     .dx_column_stride = places.column_stride(),
-                                    .rows = count,
+                                    .rows = static_cast<std::int64_t>(places.rows),
                                     .columns = static_cast<std::int64_t>(places.columns),
                                     .factors = {T(scale), T(1), false, false},
                                     .lse = lse.data(),
@@ -173,11 +193,10 @@ TYPED_TEST(HostGradients, Gradients) {
                                     .offset = offset.data(),
                                     .streams = streams};
     const auto& kernels = isa.kernels<X, X>().gradient;
-    (places.side_by_side ? kernels.panels : kernels.rows)(job);
+    (places.has_rows() ? kernels.rows : kernels.panels)(job);
     ASSERT_TRUE(are_near(TestFixture::taken(places, dx.data()), expected, format_of_number<X>()))
-        << isa.name << ", " << places.columns << " columns, streams " << streams << ", shift "
-        << shift << ", side by side " << places.side_by_side;
-    ASSERT_TRUE(dx.guards_are_intact()) << isa.name << ", " << places.columns << " columns";
+        << isa.name << ", " << places << ", streams " << streams << ", shift " << shift;
+    ASSERT_TRUE(dx.guards_are_intact()) << isa.name << ", " << places;
   });
 }
 
