@@ -11,7 +11,8 @@
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
-/// Rows of `vectors` vectors.
+/// Rows of `vectors` vectors. They are streamed only if they are whole cache lines; see
+/// with_streams().
 ///
 /// \tparam is_whole  whether the last vector has as many elements as the others
 template <class L, bool is_log, int vectors, bool is_whole, class X>
