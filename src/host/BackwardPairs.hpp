@@ -34,7 +34,10 @@ class Pairs {
   /// dx, given p, t and the sum of t.
   KOKKOSSOFTMAX_HOST_FUNCTION V result(V p, V t, V sum) const {
     const V dx = multiply_add(-p, sum, t);
-    return ((p == T(0)) & (t == T(0))) ? V{} : dx;
+    if constexpr (is_log)
+      return ((p == T(0)) & (t == T(0))) ? V{} : dx;
+    else
+      return p == T(0) ? V{} : dx;  // t is 0, too
   }
 
  private:
