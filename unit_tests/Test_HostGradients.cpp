@@ -95,7 +95,7 @@ class HostGradients : public ::testing::Test {
             body(isa, Places{Layout::rows, 19, columns}, streams, shift);
             body(isa, Places{Layout::apart, 19, columns}, streams, shift);
             body(isa, Places{Layout::side_by_side, 19, columns}, streams, shift);
-            // several groups of vectors, and rows that aren't a whole vector or are whole lines
+            // Panels of several groups of vectors, without and with columns of whole cache lines.
             if (columns > 100) continue;
             body(isa, Places{Layout::side_by_side, 143, columns}, streams, shift);
             body(isa, Places{Layout::side_by_side, 160, columns}, streams, shift);

@@ -3,7 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_HOST_BACKWARD_HPP
 
 /// \file
-/// The backward passes on a host, see BackwardPairs.hpp.
+/// The kernels of backward passes on a host. Rows of a few vectors are in ShortBackwardRows.hpp,
+/// strided rows in BackwardPanel.hpp, and the formulas in BackwardPairs.hpp.
 
 #include <host/BackwardPairs.hpp>
 #include <host/BackwardPanel.hpp>
@@ -61,8 +62,9 @@ class BackwardRow {
   static constexpr int accumulators = 4;
   static constexpr std::int64_t block = 8 * accumulators * L::width;
 
+  /// Whether y of the next row is prefetched while this one is summed, and not while it is written.
   static bool is_long(const HostBackwardJob<X, T>& job) {
-    constexpr std::int64_t most_bytes = 8192;  // measured on AMD's Zen 4
+    constexpr std::int64_t most_bytes = 8192;  // measured on AMD's Zen 4 (docs/trials.md)
     return job.columns * static_cast<std::int64_t>(sizeof(X)) > most_bytes;
   }
   /// The sum of t of columns [first, last), at most a block.
@@ -94,9 +96,8 @@ class BackwardRow {
   const X* m_dy;
   X* m_dx;
   bool m_streams;
-  // The next row is prefetched while this one is written, so that memory is read and written at
-  // the same time. If rows are long, y is prefetched while this one is summed. Otherwise this row
-  // stands in for the next one, whose prefetch does nothing.
+  // What is prefetched while this row is summed or written, so that memory is read and written at
+  // the same time: y and dy of the next row. A pointer to y of this row has no effect.
   const X* m_next_y_in_sum;
   const X* m_next_y_in_write;
   const X* m_next_dy;

@@ -7,70 +7,11 @@
 
 #include <host/BackwardPairs.hpp>
 #include <host/Jobs.hpp>
+#include <host/PanelPrefetch.hpp>
 #include <host/StreamedRow.hpp>
+#include <host/StridedRows.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
-
-/// The entries of rows in one column.
-///
-/// \tparam side_by_side  whether the rows lie side by side. Otherwise they have any stride.
-template <class L, bool side_by_side, class X>
-class StridedRows {
-  using V = typename L::V;
-
- public:
-  KOKKOSSOFTMAX_HOST_FUNCTION StridedRows(X* column, std::int64_t stride, std::int64_t rows)
-      : m_column(column), m_stride(stride), m_rows(rows) {}
-
-  /// Those of rows r to r + width - 1.
-  template <class Access>
-  KOKKOSSOFTMAX_HOST_FUNCTION V load(const Access& access, std::int64_t r) const {
-    if constexpr (side_by_side) return access.load(m_column + r);
-    std::remove_const_t<X> near[L::width] = {};
-    for (std::int64_t i = 0; i < count(r); ++i) near[i] = m_column[(r + i) * m_stride];
-    return L::load(near);
-  }
-  template <class Access>
-  KOKKOSSOFTMAX_HOST_FUNCTION void store(const Access& access, std::int64_t r, V v) const {
-    if constexpr (side_by_side) return access.store(m_column + r, v);
-    X near[L::width];
-    L::store(near, v);
-    for (std::int64_t i = 0; i < count(r); ++i) m_column[(r + i) * m_stride] = near[i];
-  }
-
- private:
-  KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t count(std::int64_t r) const {
-    return smaller(L::width, m_rows - r);
-  }
-
-  X* m_column;
-  std::int64_t m_stride;
-  std::int64_t m_rows;
-};
-
-/// From a column of a panel to the one whose inputs are prefetched.
-inline constexpr std::int64_t panel_inputs_ahead = 16;
-/// From a column that is streamed to the one whose ends are prefetched: streamed stores wait for
-/// earlier ordinary ones, and those for their lines.
-inline constexpr std::int64_t panel_ends_ahead = 4;
-
-struct PanelPlace {
-  std::int64_t column;
-  std::int64_t row;
-};
-/// What is prefetched while row r of column c is read: a later column, or a column of the next
-/// panel.
-KOKKOSSOFTMAX_HOST_FUNCTION PanelPlace place_ahead(std::int64_t c, std::int64_t r,
-                                                   std::int64_t columns, std::int64_t rows) {
-  const std::int64_t later = c + smaller(panel_inputs_ahead, columns);
-  return later < columns ? PanelPlace{later, r} : PanelPlace{later - columns, r + rows};
-}
-/// Prefetches the first and the last line of a column.
-template <class X>
-KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_ends(const X* column, std::int64_t rows) {
-  prefetch_at(column);
-  prefetch_at(column + rows);
-}
 
 /// Adds term(r) to the sum of each row r, and keeps what rounding drops, see
 /// numerics/CompensatedSum.hpp.

@@ -6,10 +6,11 @@
 /// The gradients of operations with one number per row on a host, except for the entries of labels:
 /// dx_j = factor * (exp(v_j - lse) - offset), see row/GradientArgs.hpp.
 
-#include <host/BackwardPanel.hpp>
 #include <host/Kernels.hpp>
 #include <host/Operations.hpp>
+#include <host/PanelPrefetch.hpp>
 #include <host/StreamedRow.hpp>
+#include <host/StridedRows.hpp>
 #include <host/VectorExp.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {

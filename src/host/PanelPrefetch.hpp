@@ -3,7 +3,7 @@
 #define KOKKOSSOFTMAX_SRC_HOST_PANELPREFETCH_HPP
 
 /// \file
-/// Prefetches for rows that lie side by side, in panels of a few cache lines.
+/// Prefetches for rows that lie side by side, in panels.
 
 #include <host/Prefetch.hpp>
 
@@ -35,7 +35,7 @@ class ColumnAhead {
   std::int64_t m_stride;
 };
 
-/// Prefetches the columns of a panel ahead of those that are read.
+/// Prefetches the columns of a panel of a few cache lines, ahead of those that are read.
 ///
 /// \tparam vectors        of a panel
 /// \tparam crosses_lines  whether vectors of x can lie in two cache lines
@@ -80,6 +80,32 @@ class PanelPrefetch {
   ColumnAhead<X, rows> m_far;
   ColumnAhead<X, rows> m_near;
 };
+
+/// From a column of a wide panel to the one whose inputs are prefetched.
+inline constexpr std::int64_t panel_inputs_ahead = 16;
+
+struct PanelPlace {
+  std::int64_t column;
+  std::int64_t row;
+};
+/// What is prefetched while row r of column c of a wide panel is read: the same row of a later
+/// column, or a row of the next panel.
+KOKKOSSOFTMAX_HOST_FUNCTION PanelPlace place_ahead(std::int64_t c, std::int64_t r,
+                                                   std::int64_t columns, std::int64_t rows) {
+  const std::int64_t later = c + smaller(panel_inputs_ahead, columns);
+  return later < columns ? PanelPlace{later, r} : PanelPlace{later - columns, r + rows};
+}
+
+/// From a column that is streamed to the one whose ends are prefetched. Streamed stores wait for
+/// earlier ordinary stores, and an ordinary store waits for its line.
+inline constexpr std::int64_t panel_ends_ahead = 4;
+
+/// Prefetches the first and the last line of a column.
+template <class X>
+KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_ends(const X* column, std::int64_t rows) {
+  prefetch_at(column);
+  prefetch_at(column + rows);
+}
 
 }  // namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA
 

@@ -5,8 +5,8 @@
 /// \file
 /// The output of rows that lie side by side, given their states.
 
+#include <host/PanelPrefetch.hpp>
 #include <host/PanelReduction.hpp>
-#include <host/Prefetch.hpp>
 #include <host/RowWriter.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
@@ -25,9 +25,6 @@ class PanelWriter {
   static constexpr std::int64_t step = streams && line > L::width ? line : L::width;
   /// A load waits for stores that are up to so many bytes earlier, see Page.hpp.
   static constexpr std::int64_t apart = 1024;
-  /// From a column to the one whose first and last lines of y are prefetched. Streamed stores wait
-  /// for earlier stores, and those for their lines.
-  static constexpr std::int64_t columns_ahead = 4;
 
  public:
   /// Rows [first, first + rows) of a job.
@@ -69,7 +66,7 @@ class PanelWriter {
                                     m_arrays.array(0), m_arrays.array(exp_parameters)};
     const std::int64_t begin = streams ? smaller(to_cache_line(y), m_rows) : 0;
     const std::int64_t end = begin + (m_rows - begin) / step * step;
-    if (m_has_ends) prefetch_ends(y - columns_ahead * m_job.y_column_stride);
+    if (m_has_ends) prefetch_ends(y - panel_ends_ahead * m_job.y_column_stride, m_rows);
     write_some(entries, y, 0, begin);
     // If y is a bit behind x within a page, the last vectors are first, so that no load of x
     // follows a store at the same place.
@@ -105,17 +102,14 @@ class PanelWriter {
     }
   };
 
-  KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_ends(const Y* y) const {
-    prefetch_at(y);
-    prefetch_at(y + m_rows);
-  }
   KOKKOSSOFTMAX_HOST_FUNCTION static void write_vector(Y* y, V v) {
     if constexpr (streams)
       L::stream_to(y, v);
     else
       L::store(y, v);
   }
-  /// Writes rows [first, last), fewer than a cache line has.
+  /// Writes rows [first, last), fewer than a cache line has. It is out of line, so that the loop
+  /// over whole vectors has enough registers.
   template <class Entries>
   [[gnu::noinline]] static void write_some(const Entries& entries, Y* y, std::int64_t first,
                                            std::int64_t last) {

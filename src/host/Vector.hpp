@@ -177,16 +177,16 @@ class FirstElements : public MaskedAccess<T, width> {
   KOKKOSSOFTMAX_HOST_FUNCTION void store(Half* p, V v) const {
     Base::store_halves(&p->bits, Conversion<Half, width>::from_float(v));
   }
-  /// Stores without touching the cache line behind the last element. A store with a mask can wait
-  /// for that line.
+  /// Stores in parts of 1, 2, 4, ... elements. A store with a mask can wait for the cache line
+  /// behind the last element, although it doesn't change that line.
   template <class Y>
   KOKKOSSOFTMAX_HOST_FUNCTION void store_in_parts(Y* p, V v) const {
     alignas(V) Y numbers[width];
     Lanes<T, width>::store(numbers, v);
     copy_in_parts(p, numbers, m_number);
   }
-  /// Stores past the caches: floats one at a time, doubles in parts, which is not faster for floats
-  /// (docs/trials.md).
+  /// Stores past the caches. Doubles are stored in parts, floats one at a time: parts are not
+  /// faster for floats (docs/trials.md).
   KOKKOSSOFTMAX_HOST_FUNCTION void stream_to(T* p, V v) const {
     alignas(V) T numbers[width];
     Lanes<T, width>::store(numbers, v);
