@@ -6,6 +6,7 @@
 /// Instantiates the kernels for an instruction set. Included by one unit per instruction set and
 /// pair of types (generate/host_kernels.cpp.in).
 
+#include <host/BackToBackRows.hpp>
 #include <host/Backward.hpp>
 #include <host/Gradient.hpp>
 #include <host/Kernels.hpp>
@@ -25,6 +26,13 @@ struct KernelsOf {
   using Job = HostRowsJob<X, Y, T>;
 
   static void rows(const Job& job) {
+    const std::int64_t done = with_values(job, [&](auto values) {
+      return back_to_back_rows<Op, typename decltype(values)::type, L>(job);
+    });
+    other_rows(done == 0 ? job : rows_from(job, done));
+  }
+  static void other_rows(const Job& job) {
+    if (job.rows == 0) return;
     if (are_pipelined_rows<Op, X>(job.columns))
       with_values(
           job, [&](auto values) { pipelined_rows<Op, typename decltype(values)::type, L>(job); });
