@@ -132,7 +132,7 @@ struct BackwardKernelsOf {
   }
   static void sum_panel(const Job& job, std::int64_t first, std::int64_t last,
                         HostBackwardSums& sums) {
-    with_backward_panel<L>(job, [&](auto panel) { panel.sum(first, last, sums); });
+    with_backward_panel<L>(job, [&](auto&& panel) { panel.sum(first, last, sums); });
   }
   static void merge_panels(HostBackwardSums& into, const HostBackwardSums& from,
                            std::int64_t rows) {
@@ -142,7 +142,7 @@ struct BackwardKernelsOf {
   }
   static void write_panel(const Job& job, std::int64_t first, std::int64_t last,
                           const HostBackwardSums& sums) {
-    with_backward_panel<L>(job, [&](auto panel) { panel.write(first, last, sums); });
+    with_backward_panel<L>(job, [&](auto&& panel) { panel.write(first, last, sums); });
     if (job.streams) end_streams();
   }
 
