@@ -19,7 +19,9 @@ namespace KokkosSoftmaxInKernel {
 using Exec = Kokkos::DefaultExecutionSpace;
 // A team of 512 threads must not take more registers per thread than there are.
 using Policy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<512>>;
-using Member = Policy::member_type;
+// So few registers per thread (on NVIDIA's GPUs 80) that three teams of 256 threads are resident.
+using BoundedPolicy = Kokkos::TeamPolicy<Exec, Kokkos::LaunchBounds<256, 3>>;
+constexpr int most_threads_of_bounded = 256;
 constexpr bool on_host = std::is_same_v<Exec::memory_space, Kokkos::HostSpace>;
 
 template <class T>
@@ -35,7 +37,7 @@ struct Candidate {
   std::vector<double> seconds = {};
 };
 
-template <class T>
+template <class Policy, class T>
 void by_team(const Exec& exec, const Matrices<T>& m, int team_size, int vector_length) {
   using Call = KokkosSoftmax::TeamVectorSoftmax;
   const auto columns = static_cast<std::int64_t>(m.x.extent(1));
@@ -45,7 +47,7 @@ void by_team(const Exec& exec, const Matrices<T>& m, int team_size, int vector_l
       "KokkosSoftmaxInKernel::by_team",
       Policy(exec, static_cast<int>(x.extent(0)), team_size, vector_length)
           .set_scratch_size(0, Kokkos::PerTeam(bytes)),
-      KOKKOS_LAMBDA(const Member& member) {
+      KOKKOS_LAMBDA(const typename Policy::member_type& member) {
         Call::invoke(member, Kokkos::subview(x, member.league_rank(), Kokkos::ALL),
                      Kokkos::subview(y, member.league_rank(), Kokkos::ALL));
       });
@@ -58,7 +60,7 @@ void by_thread(const Exec& exec, const Matrices<T>& m, int team_size, int vector
   Kokkos::parallel_for(
       "KokkosSoftmaxInKernel::by_thread",
       Policy(exec, (rows + team_size - 1) / team_size, team_size, vector_length),
-      KOKKOS_LAMBDA(const Member& member) {
+      KOKKOS_LAMBDA(const Policy::member_type& member) {
         const int row = member.league_rank() * member.team_size() + member.team_rank();
         if (row < rows)
           KokkosSoftmax::ThreadVectorSoftmax::invoke(member, Kokkos::subview(x, row, Kokkos::ALL),
@@ -105,16 +107,20 @@ std::vector<Candidate> candidates(const Exec& exec, const Matrices<T>& m) {
   };
   if (columns <= 64) add("Serial", [=] { in_serial(exec, m); });
   if (on_host) {
-    add("TeamVector" + shape(1, 1), [=] { by_team(exec, m, 1, 1); });
+    add("TeamVector" + shape(1, 1), [=] { by_team<Policy>(exec, m, 1, 1); });
     return all;
   }
   for (const int lanes : {4, 8, 16, 32})
     if (columns <= 1024 && columns <= 16 * lanes && columns > 2 * lanes)
       add("ThreadVector" + shape(128 / lanes, lanes),
           [=] { by_thread(exec, m, 128 / lanes, lanes); });
-  for (const int team_size : {2, 4, 8, 16})
-    if (columns >= 512)
-      add("TeamVector" + shape(team_size, 32), [=] { by_team(exec, m, team_size, 32); });
+  for (const int team_size : {2, 4, 8, 16}) {
+    if (columns < 512) continue;
+    const std::string name = "TeamVector" + shape(team_size, 32);
+    add(name, [=] { by_team<Policy>(exec, m, team_size, 32); });
+    if (team_size * 32 <= most_threads_of_bounded)
+      add(name + ", bounded", [=] { by_team<BoundedPolicy>(exec, m, team_size, 32); });
+  }
   return all;
 }
 
@@ -148,7 +154,7 @@ bool measure(const char* type, std::int64_t entries, int columns, int runs) {
   const double copy = median(all[0].seconds), call = median(all[1].seconds);
   for (const Candidate& candidate : all) {
     const double seconds = median(candidate.seconds);
-    std::printf("%-6s %8d  %-24s %9.3f ms  %.2f of copy  %.2f of softmax\n", type, columns,
+    std::printf("%-6s %8d  %-28s %9.3f ms  %.2f of copy  %.2f of softmax\n", type, columns,
                 candidate.name.c_str(), 1e3 * seconds, copy / seconds, call / seconds);
   }
   return right;

@@ -98,8 +98,9 @@ class RowInOrder {
     States<Held, Order::most_warps> states(m_team);
     HeldTile<size> tile;
     Held mine;
+    int w = m_team.number();
     KOKKOSSOFTMAX_IMPL_NO_UNROLL
-    for (int w = m_team.number(); w < warps; w += m_team.groups()) {
+    for (; w < warps; w += m_team.groups()) {
       tile.load(m_row, first_of_tile(w), step);
       mine = settled<EntryNumber::few>(w, warps, reduced(tile));
       states.set(w, m_group.lane() == 0, mine);
@@ -108,15 +109,17 @@ class RowInOrder {
     if (!m_team.takes_part()) return {};
     const Held all = merged(states, warps);
     if constexpr (Op::writes_entries) {
-      const bool is_held = warps <= m_team.groups();
+      // Backwards: the last tile is still in registers. The others are loaded again.
+      bool is_held = true;
       KOKKOSSOFTMAX_IMPL_NO_UNROLL
-      for (int w = m_team.number(); w < warps; w += m_team.groups()) {
+      for (w -= m_team.groups(); w >= 0; w -= m_team.groups()) {
         if (!is_held) {
           mine = states[w];
           tile.load(m_row, first_of_tile(w), step);
           if constexpr (keeps) tile.transform(typename Output::Exp(reference_of_state(mine)));
         }
         tile.store(m_row, first_of_tile(w), step, output(all, mine));
+        is_held = false;
       }
     }
     return totals(all);
