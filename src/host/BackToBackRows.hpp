@@ -15,6 +15,7 @@
 #include <host/NearZero.hpp>
 #include <host/Operations.hpp>
 #include <host/Processor.hpp>
+#include <host/ShortRows.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
@@ -243,13 +244,16 @@ std::int64_t back_to_back_rows([[maybe_unused]] const Job& job) {
   using T = typename L::T;
   if constexpr (sizeof(typename L::V) == 32 && std::is_same_v<typename Job::X, T> &&
                 std::is_same_v<typename Job::Y, T>) {
-    constexpr std::int64_t most_to_stream =
-        127;  // more columns take less time if they are streamed
+    // More columns take less time if they are streamed.
+    constexpr std::int64_t most_to_stream = 127;
     const std::int64_t most = BackToBackRows<Op, Values, L, true, 0, Job>::most_columns;
+    const bool are_few_columns = job.columns > L::width && job.columns <= most;
     const bool is_back_to_back =
         job.x_stride == job.columns && (!Op::writes_entries || job.y_stride == job.columns);
-    if (is_back_to_back && job.rows > L::width && job.columns > L::width && job.columns <= most &&
-        (!job.streams || (is_amd() && job.columns <= most_to_stream)))
+    // Longer rows of logsumexp are added up in another order if they are alone.
+    const bool has_order = Op::writes_entries || are_short_rows<T>(job.columns);
+    const bool is_stored = !job.streams || (is_amd() && job.columns <= most_to_stream);
+    if (is_back_to_back && has_order && is_stored && are_few_columns && job.rows > L::width)
       return back_to_back_rows_of<Op, Values, L>(job);
   }
   return 0;
