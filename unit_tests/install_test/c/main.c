@@ -20,7 +20,8 @@ int main(void) {
     printf("FAILED: %s\n", kokkossoftmax_last_error());
     return 1;
   }
-  for (int j = 0; j < 4; ++j) failed = failed || y[j] != 0.25;
+  /* the results of some instruction sets are rounded differently */
+  for (int j = 0; j < 4; ++j) failed = failed || !(y[j] > 0.25 - 1e-15 && y[j] < 0.25 + 1e-15);
   printf("kokkossoftmax %s: %s\n", kokkossoftmax_version(), failed ? "FAILED" : "right");
   return failed;
 }
