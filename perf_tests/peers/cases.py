@@ -49,6 +49,9 @@ HOST_COLUMNS_ALONG_AXIS_0 = (16, 64, 512, 4096, 65536)
 HOST_IN_CACHE = [(16, 4096), (64, 1024)]
 HOST_ONE_ROW = 16 * 2**20
 
+# On hosts, with operands (inputs.py). They are few, because there are many kinds of operands.
+HOST_INPUT_COLUMNS = (10, 128, 1000, 4096, 32768)
+
 
 class Case(typing.NamedTuple):
     """An operation along an axis of a matrix."""
@@ -153,10 +156,7 @@ def gpu_shapes(operation):
         yield from loss_shapes(lambda columns: -(-LOSS_ELEMENTS[columns] // columns))
         return
     for group, (axis, shapes) in SHAPES.items():
-        kind = inputs.kind_of(group)
-        if kind in inputs.OF_LOGSUMEXP and operation != "logsumexp":
-            continue
-        if not operations.OPERATIONS[operation].reads or kind is None:
+        if inputs.are_of(operation, inputs.kind_of(group)):
             for extents in shapes:
                 yield group, axis, extents
 
@@ -185,6 +185,7 @@ def host_shapes(operation, type_name, bytes_of_x):
         yield from large_host_shapes(operation, type_name, elements)
     for extents in HOST_IN_CACHE:
         yield "in_cache", 1, extents
+    yield from host_input_shapes(operation, elements)
 
 
 def large_host_shapes(operation, type_name, elements):
@@ -198,6 +199,14 @@ def large_host_shapes(operation, type_name, elements):
         rows = max(2, elements // columns)
         yield "axis0", 0, (columns, rows)
         yield "axis0_unaligned", 0, (columns, rows - 1)  # most columns don't begin at cache lines
+
+
+def host_input_shapes(operation, elements):
+    kinds = [kind for kind in inputs.KINDS if inputs.are_of(operation, kind)]
+    for kind, columns in itertools.product(kinds, HOST_INPUT_COLUMNS):
+        rows = max(1, elements // columns)
+        yield kind, 1, (rows, columns)
+        yield f"{kind}_axis0", 0, (columns, rows)
 
 
 def select(cases, operations, types, substring=""):

@@ -6,6 +6,7 @@ are arrays of NumPy. A function without a result has written y.
 import ctypes
 import functools
 
+import inputs
 import library as binding
 import peers
 from operations import OPERATIONS
@@ -43,14 +44,17 @@ class Torch:
 
     def prepare(self, case, x, y):
         """Writes into y, except cross_entropy. Else the pages of new memory would be mapped while they are written, which can
-        take as long as the computation."""
+        take as long as the computation. With operands, what the function is of is computed first, in new memory."""
         return self.prepare_with(case, x, y, {})
 
     def prepare_with(self, case, x, y, given):
-        x, y, *others = map(self.torch.from_numpy, (x, y, *given.values()))
-        x, given = peers.torch_arguments(self.torch, case, x, dict(zip(given, others)))
-        return functools.partial(self.functions[case.operation], x, dim=case.axis, **given,
-                                 **peers.torch_outputs(case, x, y))
+        x, y = map(self.torch.from_numpy, (x, y))
+        given = inputs.arrays(given, self.torch.from_numpy)
+        function = functools.partial(self.functions[case.operation], dim=case.axis, **peers.torch_outputs(case, x, y))
+        if given and not case.reads:
+            return peers.torch_of_values(self.torch, function, case, x, given)
+        x, given = peers.torch_arguments(self.torch, case, x, given)
+        return functools.partial(function, x, **given)
 
 
 class TorchCompile(peers.TorchCompile):
@@ -65,7 +69,7 @@ class TorchCompile(peers.TorchCompile):
         return super().prepare(case, self.torch.from_numpy(x), y)
 
     def prepare_with(self, case, x, y, given):
-        given = {name: self.torch.from_numpy(array) for name, array in given.items()}
+        given = inputs.arrays(given, self.torch.from_numpy)
         return super().prepare_with(case, self.torch.from_numpy(x), y, given)
 
 

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What calls read besides x: in some groups of cases, and in some operations. The functions for tensors need PyTorch.
+"""What calls read besides x: in some groups of cases, and in some operations. The module that functions take is that of
+the arrays, numpy or torch.
 
     group = "mask_per_column_axis0"; kind_of(group) == "mask_per_column"
 """
+
+import math
 
 import operations
 
 LIMITS = ("lengths", "mixed_lengths", "causal")  # rows end at one column, at random ones, or at a diagonal
 KINDS = ("bias", "bias_per_column", "mask", "mask_per_column", *LIMITS, "weights", "weights_per_column")
 OF_LOGSUMEXP = ("weights", "weights_per_column")
+ADDED = ("bias", "weights")  # what bias_of() makes a summand of
 MEAN_OF_DY = 1.0  # with 0, the sum in the gradient of a long row would be too small to check
 
 
@@ -16,6 +20,14 @@ def kind_of(group):
     """One of KINDS, or None for a group of calls that read x alone."""
     kind = group.removesuffix("_axis0")
     return kind if kind in KINDS else None
+
+
+def are_of(operation, kind):
+    """Whether an operation has cases of a kind, or without one (None). Operations that read more than x have none with
+    operands."""
+    if kind in OF_LOGSUMEXP:
+        return operation == "logsumexp"
+    return kind is None or not operations.OPERATIONS[operation].reads
 
 
 def bytes_of_group(case, bytes_per_entry):
@@ -29,75 +41,84 @@ def visible_fraction(case):
     return 0.5 if kind_of(case.group) in LIMITS else 1.0
 
 
-def make(torch, case, x, generator):
-    """{name: tensor or number} of the operands, as the library takes them."""
+def make(module, case, x, random):
+    """{name: array or number} of the operands, as the library takes them. The module is numpy or torch.
+    random.normal(extents, type) and random.uniform(extents, type), from 0 to 1, make random arrays."""
     if case.first == "y":
-        dy = torch.randn(case.extents, dtype=torch.float32, device=x.device, generator=generator)
-        return {"dy": (dy + MEAN_OF_DY).to(x.dtype)}
+        return {"dy": module.asarray(random.normal(case.extents, module.float32) + MEAN_OF_DY, dtype=x.dtype)}
     if case.reads:
-        return per_row(torch, case, x, lambda count: torch.rand(
-            count, dtype=torch.float64, device=x.device, generator=generator))
-    kind = kind_of(case.group)
-    extents = case.extents
+        return per_row(module, case, x, random)
+    kind, extents = kind_of(case.group), case.extents
     if kind and kind.endswith("per_column"):
         extents = (case.columns,) if case.axis == 1 else (case.columns, 1)
     if kind in ("bias", "bias_per_column"):
-        bias = torch.randn(extents, dtype=torch.float32, device=x.device, generator=generator)
-        return {"bias": bias.to(x.dtype)}
-    if kind in OF_LOGSUMEXP:
-        weights = torch.rand(extents, dtype=torch.float32, device=x.device, generator=generator)
-        return {"weights": weights.to(x.dtype)}
+        return {"bias": module.asarray(random.normal(extents, module.float32), dtype=x.dtype)}
+    if kind in OF_LOGSUMEXP:  # above 0, because others add their logarithms
+        return {"weights": module.asarray(1 - random.uniform(extents, module.float32), dtype=x.dtype)}
     if kind in ("mask", "mask_per_column"):
-        return {"mask": torch.rand(extents, device=x.device, generator=generator) < 0.7}
+        return {"mask": random.uniform(extents, module.float32) < 0.7}
     if kind == "lengths":
-        return {"lengths": torch.full((case.rows,), case.columns // 2, dtype=torch.int32, device=x.device)}
+        return {"lengths": module.full_like(x.reshape(-1)[:case.rows], case.columns // 2, dtype=module.int32)}
     if kind == "mixed_lengths":
-        return {"lengths": torch.randint(0, case.columns + 1, (case.rows,), dtype=torch.int32, device=x.device,
-                                         generator=generator)}
+        lengths = (case.columns + 1) * random.uniform(case.rows, module.float64)
+        return {"lengths": module.asarray(lengths, dtype=module.int32)}
     if kind == "causal":
         return {"causal": case.columns // 2 - case.rows // 2}
     return {}
 
 
-def per_row(module, case, x, uniform):
-    """{name: array} of what an operation reads per row. The module is numpy or torch. uniform makes as many
-    random numbers from 0 to 1, in float64."""
+def per_row(module, case, x, random):
+    """{name: array} of what an operation reads per row. random: as for make()."""
 
-    def make(name):
-        if name == "labels":
-            return module.asarray(case.columns * uniform(case.rows), dtype=module.int64)
+    def make_one(name):
         if name == "lse":
             numbers = operations.log_sum_exp(module, module.moveaxis(operations.in_double(module, x), case.axis, -1))
         else:
-            numbers = 2 * uniform(case.rows) - 1
-        return module.asarray(numbers, dtype=getattr(module, case.row_type))
+            numbers = random.uniform(case.rows, module.float64)
+        if name == "labels":
+            return module.asarray(case.columns * numbers, dtype=module.int64)
+        return module.asarray(numbers if name == "lse" else 2 * numbers - 1, dtype=getattr(module, case.row_type))
 
-    return {name: make(name) for name in case.reads}
+    return {name: make_one(name) for name in case.reads}
 
 
-def visible(torch, case, device, inputs):
-    """A tensor of bool, broadcast to x: which entries take part. None if all do."""
+def visible(module, case, x, inputs):
+    """An array of bool, broadcast to x: which entries take part. None if all do."""
     if "mask" in inputs:
         return inputs["mask"]
-    columns, rows = (torch.arange(n, device=device) for n in (case.columns, case.rows))
     if "lengths" in inputs:
-        is_visible = columns[None, :] < inputs["lengths"][:, None]
+        ends = inputs["lengths"]
     elif "causal" in inputs:
-        is_visible = columns[None, :] <= rows[:, None] + inputs["causal"]
+        ends = operations.indices(module, case.rows, x) + (inputs["causal"] + 1)
     else:
         return None
-    return is_visible if case.axis == 1 else is_visible.t()
+    columns = operations.indices(module, case.columns, x)
+    return columns < ends[:, None] if case.axis == 1 else columns[:, None] < ends
 
 
-def bias_of(inputs):
+def rows_of_nan(module, case, is_visible):
+    """An array of bool, broadcast to y: the rows without an entry that takes part, in which some peers give NaN, as
+    PyTorch. None if there can't be any. is_visible as from visible()."""
+    if is_visible is None or case.writes_rows:
+        return None
+    return ~module.broadcast_to(is_visible, case.extents).any(case.axis, keepdims=True)
+
+
+def bias_of(module, inputs):
     """What others add to x: the bias, or the logarithms of weights, which are positive here. None if there is none."""
-    return inputs["weights"].log() if "weights" in inputs else inputs.get("bias")
+    return module.log(inputs["weights"]) if "weights" in inputs else inputs.get("bias")
 
 
-def values(x, bias, is_visible):
+def values(module, x, bias, is_visible):
     """What others compute the function of; is_visible as from visible()."""
     v = x if bias is None else x + bias
-    return v if is_visible is None else v.masked_fill(~is_visible, -float("inf"))
+    return v if is_visible is None else module.where(is_visible, v, -math.inf)
+
+
+def values_in_double(module, x, inputs, is_visible):
+    """values() in float64, with the logarithms of weights."""
+    added = {name: operations.in_double(module, inputs[name]) for name in ADDED if name in inputs}
+    return values(module, operations.in_double(module, x), bias_of(module, added), is_visible)
 
 
 def arrays(inputs, array_of):

@@ -5,6 +5,7 @@ import gc
 import math
 import statistics
 import time
+import types
 import typing
 
 import inputs
@@ -38,7 +39,7 @@ class Session:
     def measure(self, case, peers):
         """Yields (name of a peer, result). A peer that runs for the first time, which may end the process,
         has the status "running". None stands for a result that comes later."""
-        bench = Bench(case, *self._arrays(case))
+        bench = self.bench(case)
         contenders, about = [], {}
         for name, peer in peers.items():
             yield name, {"status": "running"}
@@ -65,14 +66,17 @@ class Session:
         del contenders
         gc.collect()
 
+    def bench(self, case):
+        return Bench(case, *self._arrays(case))
+
     def _arrays(self, case):
         """What the case reads, y, and the memory for a copy, which is that of y."""
         x, copy, given = self._array("x", case, mean=0.0), self._array("y", case), {}
         if case.first == "y":
             x = apply_function(case.function, x, case.axis, self._array("result", case))
             given = {"dy": self._array("dy", case, mean=inputs.MEAN_OF_DY)}
-        elif case.reads:
-            given = inputs.per_row(numpy, case, x, numpy.random.default_rng(case.rows).random)
+        else:
+            given = inputs.arrays(inputs.make(numpy, case, x, random_arrays(case.rows)), aligned_copy)
         y = copy.reshape(-1)[:math.prod(case.result_extents)].reshape(case.result_extents)
         return x, y, copy, given
 
@@ -100,6 +104,18 @@ def aligned(elements, type_name):
     return memory[begin:begin + size].view(type_name)
 
 
+def aligned_copy(array):
+    copy = aligned(array.size, array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+def random_arrays(seed):
+    """As inputs.make() takes them."""
+    generator = numpy.random.default_rng(seed)
+    return types.SimpleNamespace(normal=generator.standard_normal, uniform=generator.random)
+
+
 def apply_function(function, x, axis, y):
     """Writes softmax or log_softmax of x, which a backward pass reads, and returns y."""
     numpy.subtract(x, x.max(axis, keepdims=True), out=y)
@@ -119,7 +135,10 @@ class Bench:
         self.error = self.message = None
         wanted = max(2, CHECKED_ENTRIES // case.columns)
         self._rows = numpy.unique(numpy.linspace(0, case.rows - 1, min(case.rows, wanted)).astype(int))
-        self._expected, self._size = self._compute_expected()
+        is_visible = inputs.visible(numpy, case, x, given)
+        self._may_be_nan = inputs.rows_of_nan(numpy, case, is_visible)
+        with numpy.errstate(divide="ignore"):  # the logarithm of 0, of rows without visible entries
+            self._expected, self._size = self._compute_expected(is_visible)
 
     def check(self, peer):
         """Calls the peer. Returns {way: call} and sets error and, if the result is wrong, message."""
@@ -150,35 +169,41 @@ class Bench:
             expected, size, shape = expected[0], size[0], shape[1:]
         if got.shape != shape:
             raise ValueError(f"the result has the shape {got.shape}")
-        if math.isnan(got.min()):  # in any row
+        if self._has_nan(got):
             return math.nan
         values = got[..., self._rows] if self.case.writes_rows else self._rows_of(got)
-        return float((abs(values.astype(numpy.float64) - expected) / size).max())
+        with numpy.errstate(invalid="ignore"):  # inf - inf
+            error = abs(values.astype(numpy.float64) - expected) / size
+        is_right = (values == expected) | numpy.isnan(values)  # the NaN that _has_nan() permits
+        return float(numpy.where(is_right, 0, error).max())
+
+    def _has_nan(self, got):
+        """Whether there is NaN in any row, except in those where it may be."""
+        if self._may_be_nan is None:
+            return math.isnan(got.min())
+        return (numpy.isnan(got.min(self.case.axis, keepdims=True)) & ~self._may_be_nan).any()
 
     def _rows_of(self, array):
         if array.ndim == 1:  # a number per row
             return array[self._rows]
         return numpy.moveaxis(array, self.case.axis, -1)[self._rows]
 
-    def _compute_expected(self):
+    def _rows_of_operand(self, operand):
+        return self._rows_of(numpy.broadcast_to(operand, self.case.extents))
+
+    def _compute_expected(self, is_visible):
         """(results, the sizes that errors are relative to), in float64 by the definition."""
         tiny = numpy.finfo(self.case.type).tiny
-        v = self._rows_of(self.x).astype(numpy.float64)
+        x = self._rows_of(self.x)
         if self.case.reads:
             given = {name: self._rows_of(array) for name, array in self.given.items()}
-            results, size = operations.definition(numpy, self.case.operation, v, given, -1)
-            return results, numpy.maximum(size, tiny)
-        v_max = v.max(-1, keepdims=True)
-        v -= v_max
-        log_sum = numpy.log(numpy.exp(v).sum(-1, keepdims=True))
-        if self.case.operation == "logsumexp":
-            v = (v_max + log_sum)[..., 0]
-            return v, numpy.maximum(abs(v), 1)
-        v -= log_sum
-        if self.case.operation == "log_softmax":
-            return v, numpy.maximum(abs(v), 1)
-        y = numpy.exp(v)
-        return y, numpy.maximum(y, tiny)
+            results, size = operations.definition(numpy, self.case.operation, x, given, -1)
+        else:
+            added = {name: self._rows_of_operand(self.given[name]) for name in inputs.ADDED if name in self.given}
+            of_rows = None if is_visible is None else self._rows_of_operand(is_visible)
+            v = inputs.values_in_double(numpy, x, added, of_rows)
+            results, size = operations.forward(numpy, self.case.operation, v, -1)
+        return results, numpy.maximum(size, tiny)
 
 
 def exclusive_or(x):

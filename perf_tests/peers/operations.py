@@ -47,6 +47,23 @@ def definition(module, operation, first, given, axis):
     return tuple(module.moveaxis(result, -1, axis) for result in results)
 
 
+def forward(module, operation, v, axis):
+    """What softmax, log_softmax or logsumexp of v writes, and the sizes that errors are relative to. v is of float64. A
+    row of -inf alone has the results of EmptyRows::zero."""
+    lowest = module.finfo(module.float64).min  # in place of -inf, as -inf - -inf would be NaN
+    v_max = module.amax(v, axis, keepdims=True)
+    v = v - v_max.clip(lowest)
+    log_sum = module.log(module.exp(v).sum(axis, keepdims=True))
+    if operation == "logsumexp":
+        lse = (v_max + log_sum).squeeze(axis)
+        return lse, abs(lse).clip(1)
+    v -= log_sum.clip(lowest)
+    if operation == "log_softmax":
+        return v, abs(v).clip(1)
+    y = module.exp(v)
+    return y, y
+
+
 def in_double(module, array):
     return module.asarray(array, dtype=module.float64)
 
@@ -86,5 +103,10 @@ def log_sum_exp(module, x):
 
 def index_of_labels(module, labels):
     """Of the entry of each row that its label names."""
-    device = {"device": labels.device} if module.__name__ == "torch" else {}
-    return module.arange(len(labels), **device), labels
+    return indices(module, len(labels), labels), labels
+
+
+def indices(module, count, array):
+    """0 to count - 1, on the device of the array."""
+    device = {"device": array.device} if module.__name__ == "torch" else {}
+    return module.arange(count, **device)

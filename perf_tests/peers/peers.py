@@ -137,8 +137,7 @@ class TorchEager:
         if case.reads:
             x, given = torch_arguments(self.torch, case, x, given)
             return functools.partial(function, x, **given, **torch_outputs(case, x, y))
-        is_visible = inputs.visible(self.torch, case, x.device, given)
-        return lambda: function(inputs.values(x, inputs.bias_of(given), is_visible))
+        return torch_of_values(self.torch, function, case, x, given)
 
 
 class TorchCompile:
@@ -156,10 +155,9 @@ class TorchCompile:
             x, given = torch_arguments(self.torch, case, x, given)
             return functools.partial(self.compiled(lambda t, **others: function(t, dim=axis, **others)), x, **given)
         def with_inputs(t, given, seen):
-            return function(inputs.values(t, inputs.bias_of(given), seen), dim=axis)
+            return function(inputs.values(self.torch, t, inputs.bias_of(self.torch, given), seen), dim=axis)
 
-        return functools.partial(self.compiled(with_inputs), x, given,
-                                 inputs.visible(self.torch, case, x.device, given))
+        return functools.partial(self.compiled(with_inputs), x, given, inputs.visible(self.torch, case, x, given))
 
     def compiled(self, function):
         # Reset for each case; otherwise it would end with code for any shape, or without compiling.
@@ -189,6 +187,12 @@ def torch_arguments(torch, case, x, given):
 def torch_outputs(case, x, y):
     """The memory that functions with `out` write."""
     return {"out": y, "dlog_y": x.new_empty(x.shape)} if case.operation == "cross_entropy_backward" else {"out": y}
+
+
+def torch_of_values(torch, function, case, x, given):
+    """The function of x with operands. Which entries take part is found out before it is timed."""
+    is_visible = inputs.visible(torch, case, x, given)
+    return lambda: function(inputs.values(torch, x, inputs.bias_of(torch, given), is_visible))
 
 
 def torch_backward(torch, name, name_of_out):

@@ -7,6 +7,7 @@ import itertools
 import pathlib
 import sys
 
+import inputs
 from results import Results
 
 OURS = "kokkos-softmax"
@@ -56,7 +57,8 @@ def fraction_of_roof(results, case):
         return None
     # the limit moves as many bytes as a copy or a read of x, which may be more than the case must move
     limit_seconds = limit.seconds * case.bytes / bytes_of_limit(limit)
-    return max(limit_seconds, exp.seconds) / ours.seconds
+    exp_seconds = exp.seconds * inputs.visible_fraction(case)  # of as many as x has entries
+    return max(limit_seconds, exp_seconds) / ours.seconds
 
 
 def bytes_of_limit(limit):
@@ -173,7 +175,8 @@ counts as x, and dy: they move 1.5 times the bytes of the copy. The ratios and t
 all take turns; "times the best peer" is the time of the best peer divided by ours. "of the roof": the larger of the
 limit's time and of the time of as many of the library's own exponentials in the first-level cache, divided by ours. An
 asterisk: timed once. ~: the median is above 1.2 times the fastest run. jax and scipy return new arrays, as torch's
-cross_entropy, the others write into the same one. scipy has one thread."""
+cross_entropy, the others write into the same one. With operands, torch first writes x with them into new arrays. With
+lengths and causal limits, half of x and half of the exponentials count. scipy has one thread."""
 
 
 def tables(results):

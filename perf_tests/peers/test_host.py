@@ -17,6 +17,7 @@ import cases
 import compare
 import host_machine
 import host_peers
+import inputs
 import peers
 from results import Result, Results
 
@@ -195,13 +196,17 @@ class Definition:
         return call
 
     def compute(self, case, v, given):
-        total = numpy.log(numpy.exp(v).sum(case.axis, keepdims=True))
+        v = self.with_operands(case, v, given)
+        with numpy.errstate(divide="ignore"):  # the logarithm of 0
+            total = numpy.log(numpy.exp(v).sum(case.axis, keepdims=True))
         if case.first == "y":
             dy = given["dy"].astype(numpy.float64)
             p, t = (v, v * dy) if case.function == "softmax" else (numpy.exp(v), dy)
             return t - p * t.sum(case.axis, keepdims=True)
         if case.operation in ("softmax", "log_softmax"):
-            return numpy.exp(v - total) if case.operation == "softmax" else v - total
+            with numpy.errstate(invalid="ignore"):  # rows without visible entries give NaN
+                log_y = v - total
+            return numpy.exp(log_y) if case.operation == "softmax" else log_y
         if case.operation == "logsumexp":
             return total.squeeze(case.axis)
         if case.operation == "cross_entropy":
@@ -209,6 +214,19 @@ class Definition:
             return numpy.stack([total.squeeze(case.axis) - of_label, total.squeeze(case.axis)])
         target = 0 if case.function == "logsumexp" else self.is_label(case, given)
         return numpy.expand_dims(given[case.reads[-1]], case.axis) * (numpy.exp(v - total) - target)
+
+    def with_operands(self, case, v, given):
+        if "bias" in given:
+            v = v + given["bias"]
+        if "weights" in given:
+            v = v + numpy.log(given["weights"].astype(numpy.float64))
+        if "mask" in given:
+            v = numpy.where(given["mask"], v, -math.inf)
+        if "lengths" in given or "causal" in given:
+            for number, row in enumerate(numpy.moveaxis(v, case.axis, -1)):
+                end = given["lengths"][number] if "lengths" in given else number + given["causal"] + 1
+                row[max(end, 0):] = -math.inf
+        return v
 
     def is_label(self, case, given):
         """1 for the entries of labels, and 0 for the others."""
@@ -245,6 +263,38 @@ class Incomplete(Definition):
             whole()
             y[-1] = result[-1]
         return call
+
+
+class WithoutOperands(Definition):
+    def with_operands(self, case, v, given):
+        return v
+
+
+class InEmptyRows(Definition):
+    """The results of rows without visible entries are a number."""
+
+    def __init__(self, number):
+        super().__init__()
+        self.number = number
+
+    def compute(self, case, v, given):
+        got = super().compute(case, v, given)
+        return numpy.where(numpy.isnan(got), self.number, got)
+
+
+class NanInLongRows(Definition):
+    """The rows whose entries are all visible have a NaN."""
+
+    def compute(self, case, v, given):
+        got = super().compute(case, v, given)
+        is_long = given["lengths"] == case.columns
+        numpy.moveaxis(got, case.axis, -1)[is_long, 0] = math.nan
+        return got
+
+
+class NanEverywhere(Definition):
+    def compute(self, case, v, given):
+        return numpy.full(case.result_extents, math.nan)
 
 
 class WithoutSum(Definition):
@@ -301,6 +351,70 @@ class Measure(unittest.TestCase):
                 results, _ = self.measure(self.case(operation, axis, extents=extents), {"wrong": peer})
                 self.assertIn("wrong by", results["wrong"]["message"])
 
+    def cases_with_operands(self, operations=peers.FORWARD, kinds=inputs.KINDS, shapes=((20, 30), (200, 3))):
+        """The second shape has rows without visible entries. extents: of rows and columns."""
+        for operation, kind, type_name, axis, extents in itertools.product(
+                operations, kinds, ("float32", "float64"), (0, 1), shapes):
+            if inputs.are_of(operation, kind):
+                group, extents = (kind, extents) if axis == 1 else (f"{kind}_axis0", extents[::-1])
+                yield self.case(operation, axis, type_name, extents)._replace(group=group)
+
+    def messages(self, case, checked):
+        """What is wrong with the results of peers, which are not timed."""
+        bench, messages = measure_host.Session(100.0, 3, contextlib.nullcontext).bench(case), []
+        for peer in checked:
+            bench.check(peer)
+            messages.append(bench.message)
+        return messages
+
+    def test_right_results_with_operands(self):
+        for case in self.cases_with_operands():
+            self.assertEqual(self.messages(case, [Definition(), Definition(into_y=False)]), ["", ""], case.name)
+
+    def test_operands_are_checked(self):
+        for case in self.cases_with_operands(shapes=[(20, 30)]):
+            for message in self.messages(case, [WithoutOperands(), Definition(1.01)]):
+                self.assertIn("wrong by", message, case.name)
+
+    def test_rows_without_visible_entries(self):
+        right = {"softmax": 0.0, "log_softmax": -math.inf}
+        for case in self.cases_with_operands(right, ("mixed_lengths", "causal"), [(200, 3)]):
+            message, of_one = self.messages(case, [InEmptyRows(right[case.operation]), InEmptyRows(1.0)])
+            self.assertEqual(message, "", case.name)
+            self.assertIn("wrong by", of_one, case.name)
+
+    def test_nan_is_found_beside_rows_without_visible_entries(self):
+        for case in self.cases_with_operands(kinds=["mixed_lengths"], shapes=[(200, 3)]):
+            wrong = NanEverywhere() if case.operation == "logsumexp" else NanInLongRows()
+            self.assertIn("wrong by nan", self.messages(case, [wrong])[0], case.name)
+
+    def operand(self, case):
+        """(name, operand) of a case that has one."""
+        (operand,) = measure_host.Session(100.0, 3, contextlib.nullcontext).bench(case).given.items()
+        return operand
+
+    def test_operands_are_as_the_library_takes_them(self):
+        for case in self.cases_with_operands(["logsumexp"]):
+            kind, (name, operand) = inputs.kind_of(case.group), self.operand(case)
+            self.assertEqual(name, "lengths" if kind == "mixed_lengths" else kind.removesuffix("_per_column"))
+            if name == "causal":
+                self.assertIs(type(operand), int)
+                continue
+            of_column = (case.columns,) if case.axis == 1 else (case.columns, 1)
+            self.assertEqual(operand.dtype, {"mask": "bool", "lengths": "int32"}.get(name, case.type), case.name)
+            self.assertEqual(operand.shape, (case.rows,) if name == "lengths" else
+                             of_column if kind.endswith("_per_column") else case.extents, case.name)
+            self.assertEqual(operand.ctypes.data % measure_host.ALIGNMENT, 0)
+
+    def test_lengths(self):
+        for case in self.cases_with_operands(["softmax"], ("lengths", "mixed_lengths"), [(200, 3)]):
+            wanted = {0, 1, 2, 3} if "mixed" in case.group else {1}
+            self.assertEqual(set(self.operand(case)[1].tolist()), wanted, case.name)
+
+    def test_peers_of_one_array_refuse_operands(self):
+        results, _ = self.measure(self.case()._replace(group="bias"), {"a": Refusing()})
+        self.assertEqual((results["a"]["status"], results["a"]["message"]), ("refused", peers.ONE_ARRAY))
+
     def test_the_loss_can_be_returned_alone(self):
         for factor, status in ((1.0, "ok"), (1.01, "failed")):
             results, _ = self.measure(self.case("cross_entropy"), {"a": LossAlone(factor, into_y=False)})
@@ -312,6 +426,11 @@ class Measure(unittest.TestCase):
         for operation, type_name, axis in itertools.product(cases.OPERATIONS, ("float32", "float64"), (0, 1)):
             results, _ = self.measure(self.case(operation, axis, type_name), loaded)
             self.assertEqual(results["torch"]["status"], "ok", (operation, results))
+
+    @unittest.skipIf(torch is None, "there is no PyTorch")
+    def test_torch_with_operands(self):
+        for case in self.cases_with_operands():
+            self.assertEqual(self.messages(case, [host_peers.Torch(SETUP)]), [""], case.name)
 
     def test_sums_of_gradients_are_checked(self):
         for operation in ("softmax_backward", "log_softmax_backward"):

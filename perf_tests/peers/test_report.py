@@ -4,7 +4,9 @@ compared: test_report.py FILE. FILE is testdata/peers_small.json."""
 
 import contextlib
 import io
+import itertools
 import json
+import math
 import pathlib
 import shutil
 import sys
@@ -104,6 +106,14 @@ class HostReport(Temporary):
                          ["read GB/s", "read us", "ours us", "fraction of best read"])
         self.assertEqual(logsumexp, ["1024x1000", "8.2", "500.0", "1001.0", "0.50", "0.50", "", ""])
         self.assertEqual(len(head_of_read), len(logsumexp))  # without onnxruntime
+
+    def test_half_of_x_counts_with_lengths(self):
+        case = self.CASES["softmax"]._replace(group="lengths")
+        for peer, seconds in (("copy", 1e-3), ("exp", 2e-3), ("kokkos-softmax", 4e-3)):
+            self.results.add(Result(case, peer, "ok", seconds))
+        self.assertEqual(report.fraction_of_roof(self.results, case), 0.25)  # by half of the exponentials
+        self.results.add(Result(case, "exp", "ok", 1e-3))
+        self.assertEqual(report.fraction_of_roof(self.results, case), 0.1875)  # by three quarters of the copy
 
     def test_the_runs_are_in_the_file(self):
         again = Results(self.results.path)
@@ -216,8 +226,20 @@ class Cases(unittest.TestCase):
     def test_cases_of_hosts_have_the_bytes_that_are_asked_for(self):
         for size in (2**28, 2**30):
             for case in cases.of_hosts(size):
-                if case.group in ("large", "axis0"):
+                if case.group in ("large", "axis0") or inputs.kind_of(case.group):
                     self.assertTrue(0.99 * size < case.read_bytes <= size, case)
+
+    def test_operands_on_hosts(self):
+        for operation, type_name in itertools.product(cases.OPERATIONS, cases.HOST_COLUMNS):
+            of_kind = {}
+            for case in cases.select(cases.of_hosts(2**28), [operation], [type_name]):
+                of_kind.setdefault(inputs.kind_of(case.group), []).append((case.group, case.axis, case.columns))
+            kinds = set(inputs.KINDS) if operation in peers.FORWARD else set()
+            kinds -= set() if operation == "logsumexp" else {"weights", "weights_per_column"}
+            self.assertEqual(of_kind.keys() - {None}, kinds)
+            for kind in kinds:
+                self.assertEqual(of_kind[kind], [(group, axis, columns) for columns in (10, 128, 1000, 4096, 32768)
+                                                 for group, axis in ((kind, 1), (f"{kind}_axis0", 0))])
 
     def test_logsumexp_on_hosts_has_many_columns(self):
         for case in cases.of_hosts(2**28):
@@ -231,7 +253,7 @@ class FakeTorch(types.ModuleType):
     def __init__(self):
         super().__init__("torch")
         self.calls = []
-        for name in ("softmax", "log_softmax", "logsumexp", "sum", "set_num_threads"):
+        for name in ("softmax", "log_softmax", "logsumexp", "sum", "set_num_threads", "where"):
             setattr(self, name, self._function(name))
         operators = {f"_{name}_backward_data": types.SimpleNamespace(out=self._function(f"{name}_backward"))
                      for name in ("softmax", "log_softmax")}
@@ -292,6 +314,20 @@ class Peers(unittest.TestCase):
         peers.prepare_ours(library, 0, case._replace(operation="cross_entropy"), "x", ("loss", "lse"), given, str.upper)
         library.prepare_cross_entropy.assert_called_with(0, "X", "LABELS", "LOSS", "LSE", stream=None, axis=1)
 
+    def test_the_library_gets_operands(self):
+        library, case = unittest.mock.Mock(), cases.Case("softmax", "float32", "causal", 1, (4, 8))
+        for given, operands in (({"mask": "m"}, {"mask": "M"}), ({"causal": 2}, {"causal": 2})):
+            peers.prepare_ours(library, 0, case, "x", "y", given, str.upper)
+            library.prepare.assert_called_with(
+                "softmax", 0, "X", "Y", stream=None, axis=1, empty_rows="zero", **operands)
+
+    def test_peers_without_operands_refuse_them(self):
+        case = cases.Case("softmax", "float32", "causal", 1, (4, 8))
+        for name in ("onednn", "onnxruntime", "jax", "scipy"):
+            peer = object.__new__(host_peers.PEERS[name])
+            with self.assertRaisesRegex(peers.Refused, "takes x alone"):
+                peers.prepare(peer, case, "x", "y", {"causal": 2})
+
     def calls_on_a_host(self, operation, given):
         """What a call of PyTorch on a host calls, and its result."""
         torch = FakeTorch()
@@ -309,6 +345,14 @@ class Peers(unittest.TestCase):
         for operation, out in self.NAMES_OF_OUT.items():
             self.assertEqual(self.calls_on_a_host(operation, self.GIVEN)[0][1], (
                 operation, "tensor of dy", "tensor of x", 0, "its type", {out: "tensor of y"}))
+
+    def test_torch_on_a_host_computes_the_values_first(self):
+        for operation in peers.FORWARD:
+            calls, result = self.calls_on_a_host(operation, {"mask": "mask"})
+            self.assertEqual(calls[1:], [
+                ("where", "tensor of mask", "tensor of x", -math.inf, {}),
+                (operation, "a new tensor", {"dim": 0, "out": "tensor of y"})])
+            self.assertEqual(result, "tensor of y")
 
     def test_what_is_missing_is_reported(self):
         names = ["copy", "torch", "onnxruntime", "jax", "scipy"]
