@@ -106,14 +106,14 @@ struct HostGatheredBlocks {
     const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
     const std::int64_t rows = arguments.problem.rows;
     const std::int64_t most = HostGatheredRows<Op>::most_rows(arguments.problem.columns);
-    jobs.for_each_job(begin_of_part(rows, b, blocks), begin_of_part(rows, b + 1, blocks),
-                      [&](std::int64_t first, std::int64_t count) {
-                        for (std::int64_t r = 0; r < count; r += most)
-                          HostGatheredRows<Op>(kernels,
-                                               jobs.panels(first + r, std::min(most, count - r)),
-                                               jobs.x_row_stride())
-                              .compute();
-                      });
+    for_each_group(begin_of_part(rows, b, blocks), begin_of_part(rows, b + 1, blocks),
+                   jobs.neighbours(), [&](std::int64_t first, std::int64_t count) {
+                     for (std::int64_t r = 0; r < count; r += most)
+                       HostGatheredRows<Op>(kernels,
+                                            jobs.panels(first + r, std::min(most, count - r)),
+                                            jobs.x_row_stride())
+                           .compute();
+                   });
   }
 };
 

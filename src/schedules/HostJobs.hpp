@@ -66,6 +66,22 @@ struct HostKernelsOf<LogSumExpOp<V>> : HostTableOf<V> {
   }
 };
 
+/// The outer axis along which neighbouring rows have the smallest distance.
+template <class Problem>
+const OuterAxis& fastest_axis(const Problem& problem) {
+  return problem.outer[problem.outer_rank - 1];
+}
+
+/// Whether y is written past the caches of `threads` threads: x and y are larger than these. If y
+/// is x, it is in a cache when it is written.
+template <class X, class Y>
+bool exceeds_caches(const RowProblem<X, Y>& problem, std::int64_t threads) {
+  const std::int64_t bytes = static_cast<std::int64_t>(sizeof(X) + sizeof(Y)) *
+                             capped_product(problem.rows, problem.columns);
+  return static_cast<const void*>(problem.x) != static_cast<const void*>(problem.y) &&
+         bytes > last_level_cache_bytes(threads);
+}
+
 /// A job of rows that stand one after the other in `values`, and are replaced by their results.
 template <class T>
 HostRowsJob<T, T, T> rows_in_buffer(T* values, std::int64_t rows, std::int64_t columns) {
@@ -115,6 +131,7 @@ class HostJobs {
     return !has_rows() && m_problem.columns > 1 && fastest().x_stride == 1 &&
            (!Op::writes_entries || fastest().y_stride == 1);
   }
+  int function() const { return m_arguments.function; }
   /// The number of rows of a job.
   std::int64_t neighbours() const { return fastest().extent; }
   /// The distance of these rows in x.
@@ -140,18 +157,8 @@ class HostJobs {
     return job;
   }
 
-  /// Calls f(first row, number of rows) for each job of rows [first, last).
-  template <class F>
-  void for_each_job(std::int64_t first, std::int64_t last, const F& f) const {
-    while (first < last) {
-      const std::int64_t end = std::min(last, (first / neighbours() + 1) * neighbours());
-      f(first, end - first);
-      first = end;
-    }
-  }
-
  private:
-  const OuterAxis& fastest() const { return m_problem.outer[m_problem.outer_rank - 1]; }
+  const OuterAxis& fastest() const { return fastest_axis(m_problem); }
 
   template <class Job>
   Job job_at(std::int64_t first) const {
@@ -161,10 +168,7 @@ class HostJobs {
     job.lse = row_values(m_problem.lse, m_problem.lse_stride, first);
     job.max = row_values(m_problem.max, m_problem.max_stride, first);
     job.zero_empty_rows = m_arguments.empty_rows == EmptyRows::zero;
-    // y that is also x is in a cache when it is written
-    job.streams = Op::writes_entries &&
-                  static_cast<const void*>(m_problem.x) != static_cast<const void*>(m_problem.y) &&
-                  bytes() > last_level_cache_bytes(m_threads);
+    job.streams = Op::writes_entries && exceeds_caches(m_problem, m_threads);
     job.y_holds_row_values = m_problem.y_holds_row_values;
     job.buffer = nullptr;
     job.x = reinterpret_cast<const X*>(pointers.x);
@@ -174,12 +178,6 @@ class HostJobs {
 
   static HostRowValues<T> row_values(T* data, std::int64_t stride, std::int64_t first) {
     return {data == nullptr ? nullptr : data + first * stride, stride};
-  }
-
-  /// The bytes of x and y.
-  std::int64_t bytes() const {
-    return static_cast<std::int64_t>(sizeof(X) + sizeof(Y)) *
-           capped_product(m_problem.rows, m_problem.columns);
   }
 
   RowArgs<V> m_arguments;

@@ -20,6 +20,17 @@ constexpr std::int64_t begin_of_part(std::int64_t n, std::int64_t i, std::int64_
   return n / parts * i + n % parts * i / parts;
 }
 
+/// Calls f(first row, number of rows) for the parts of rows [first, last) that are in one group of
+/// `neighbours` rows: those with the same indices along all outer axes except the fastest.
+template <class F>
+void for_each_group(std::int64_t first, std::int64_t last, std::int64_t neighbours, const F& f) {
+  while (first < last) {
+    const std::int64_t end = std::min(last, (first / neighbours + 1) * neighbours);
+    f(first, end - first);
+    first = end;
+  }
+}
+
 /// Launches `kernel` once per block.
 template <class Exec, class Kernel>
 void launch_host_blocks(const Exec& exec, const std::string& label, const Kernel& kernel) {
@@ -128,15 +139,19 @@ class HostColumnParts {
  public:
   /// Fewer columns take less time than the threads of a team need to synchronize.
   static constexpr std::int64_t min_columns = 4096;
+  static constexpr std::int64_t most = 64;
 
-  explicit HostColumnParts(std::int64_t columns) : m_columns(columns) {}
+  /// `most_parts`: 1 if a thread works alone
+  explicit HostColumnParts(std::int64_t columns, std::int64_t most_parts = most)
+      : m_columns(columns), m_count(columns < min_columns ? 1 : most_parts) {}
 
-  std::int64_t count() const { return m_columns < min_columns ? 1 : 64; }
+  std::int64_t count() const { return m_count; }
   /// Where the columns of part p begin. The last part ends at begin(count()).
   std::int64_t begin(std::int64_t p) const { return begin_of_part(m_columns, p, count()); }
 
  private:
   std::int64_t m_columns;
+  std::int64_t m_count;
 };
 
 /// Whether all threads of a team share each panel, in place of dividing the rows among them.

@@ -7,9 +7,9 @@
 /// are compiled for.
 
 #include <algorithm>
-#include <backend/DivideUp.hpp>
 #include <schedules/HostGathered.hpp>
 #include <schedules/HostJobs.hpp>
+#include <schedules/HostPanels.hpp>
 #include <schedules/HostTeams.hpp>
 #include <string>
 
@@ -37,46 +37,17 @@ struct HostRowsBlocks {
   void operator()(std::int64_t b) const {
     const HostJobs<Op> jobs(arguments, blocks);
     const std::int64_t rows = arguments.problem.rows;
-    jobs.for_each_job(begin_of_part(rows, b, blocks), begin_of_part(rows, b + 1, blocks),
-                      [&](std::int64_t first, std::int64_t count) {
-                        const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
-                        auto job = jobs.rows(first, count);
-                        job.cached_columns = host_cached_columns<T>(blocks);
-                        job.reproducible = reproducible;
-                        const std::int64_t size = kernels.buffer_size(job);
-                        job.buffer = size <= host_buffer_size ? host_thread_buffer<T>()
-                                                              : host_long_thread_buffer<T>(size);
-                        kernels.rows(job);
-                      });
-  }
-};
-
-/// Each thread works on a block of rows that lie side by side. The blocks are whole cache lines.
-template <class Op>
-struct HostPanelsBlocks {
-  using T = typename HostJobs<Op>::T;
-  static constexpr std::int64_t line = HostJobs<Op>::line;
-
-  RowArgs<typename Op::Types> arguments;
-  std::int64_t blocks;
-
-  static std::int64_t lines(std::int64_t neighbours) { return divide_up(neighbours, line); }
-
-  void operator()(std::int64_t b) const {
-    const HostJobs<Op> jobs(arguments, blocks);
-    const std::int64_t neighbours = jobs.neighbours();
-    const std::int64_t per_group = lines(neighbours);
-    const std::int64_t all = per_group * (arguments.problem.rows / neighbours);
-    const auto first_row = [&](std::int64_t l) {
-      return l / per_group * neighbours + std::min(l % per_group * line, neighbours);
-    };
-    jobs.for_each_job(first_row(begin_of_part(all, b, blocks)),
-                      first_row(begin_of_part(all, b + 1, blocks)),
-                      [&](std::int64_t first, std::int64_t count) {
-                        auto job = jobs.panels(first, count);
-                        job.buffer = host_thread_buffer<T, host_panel_buffer_size<T>>();
-                        HostKernelsOf<Op>::get(arguments.function).panels(job);
-                      });
+    for_each_group(begin_of_part(rows, b, blocks), begin_of_part(rows, b + 1, blocks),
+                   jobs.neighbours(), [&](std::int64_t first, std::int64_t count) {
+                     const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
+                     auto job = jobs.rows(first, count);
+                     job.cached_columns = host_cached_columns<T>(blocks);
+                     job.reproducible = reproducible;
+                     const std::int64_t size = kernels.buffer_size(job);
+                     job.buffer = size <= host_buffer_size ? host_thread_buffer<T>()
+                                                           : host_long_thread_buffer<T>(size);
+                     kernels.rows(job);
+                   });
   }
 };
 
@@ -151,27 +122,33 @@ class HostPanelParts {
   HostColumnParts m_parts;
 };
 
-/// All threads of a team work on each panel.
-template <class Exec, class Op>
-struct HostPanelInParts {
-  using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
+/// The rows that lie side by side, see HostPanels.hpp.
+template <class Op>
+class HostVectorPanels {
+ public:
+  using Arguments = RowArgs<typename Op::Types>;
+  using T = typename HostJobs<Op>::T;
+  static constexpr std::int64_t line = HostJobs<Op>::line;
 
-  RowArgs<typename Op::Types> arguments;
+  HostVectorPanels(const Arguments& arguments, std::int64_t threads) : m_jobs(arguments, threads) {}
 
-  std::int64_t panels_per_group() const {
-    return divide_up(HostJobs<Op>(arguments).neighbours(), host_panel_rows);
+  std::int64_t neighbours() const { return m_jobs.neighbours(); }
+  void compute(std::int64_t first, std::int64_t count) const {
+    auto job = m_jobs.panels(first, count);
+    job.buffer = host_thread_buffer<T, host_panel_buffer_size<T>>();
+    kernels().panels(job);
   }
 
-  void operator()(const Member& member) const {
-    const HostJobs<Op> jobs(arguments, threads_of(member));
-    const auto& kernels = HostKernelsOf<Op>::get(arguments.function);
-    const std::int64_t group = member.league_rank() / panels_per_group();
-    const std::int64_t first_row = member.league_rank() % panels_per_group() * host_panel_rows;
-    const std::int64_t rows = std::min(host_panel_rows, jobs.neighbours() - first_row);
-    compute_in_parts(
-        member,
-        HostPanelParts<Op>(kernels, jobs.panels(group * jobs.neighbours() + first_row, rows)));
-  }
+  class Parts : public HostPanelParts<Op> {
+   public:
+    Parts(const HostVectorPanels& panels, std::int64_t first, std::int64_t rows)
+        : HostPanelParts<Op>(panels.kernels(), panels.m_jobs.panels(first, rows)) {}
+  };
+
+ private:
+  const auto& kernels() const { return HostKernelsOf<Op>::get(m_jobs.function()); }
+
+  HostJobs<Op> m_jobs;
 };
 
 /// Contiguous rows. Those of one span have the same bits in a block and in spans. So have longer
@@ -190,24 +167,6 @@ void host_vector_rows(const Exec& exec, const std::string& label,
         exec, label, HostRowsBlocks<Op>{arguments, std::min(problem.rows, threads), reproducible});
 }
 
-/// Rows that lie side by side.
-template <class Exec, class Op>
-void host_vector_panels(const Exec& exec, const std::string& label,
-                        const RowArgs<typename Op::Types>& arguments) {
-  const auto& problem = arguments.problem;
-  const std::int64_t neighbours = HostJobs<Op>(arguments).neighbours();
-  const std::int64_t groups = problem.rows / neighbours;
-  const std::int64_t threads = exec.concurrency();
-  const std::int64_t lines = groups * HostPanelsBlocks<Op>::lines(neighbours);
-  if (!share_panels(groups, lines, problem.columns, threads))
-    return launch_host_blocks(exec, label,
-                              HostPanelsBlocks<Op>{arguments, std::min(lines, threads)});
-  const HostPanelInParts<Exec, Op> kernel{arguments};
-  launch_host_teams<typename HostPanelParts<Op>::State>(exec, label,
-                                                        groups * kernel.panels_per_group(), kernel,
-                                                        HostColumnParts(problem.columns).count());
-}
-
 /// Computes the rows, and returns true, if vectors serve them: rows that are contiguous or lie side
 /// by side, and with Options::reproducible all rows, so that their bits don't depend on the
 /// strides.
@@ -220,7 +179,7 @@ bool host_vectors(const Exec& exec, const std::string& label,
   else if (reproducible && arguments.problem.columns > 0)
     host_gathered_rows<Exec, Op>(exec, label, arguments);
   else if (jobs.has_panels())
-    host_vector_panels<Exec, Op>(exec, label, arguments);
+    host_panels<Exec, HostVectorPanels<Op>>(exec, label, arguments);
   else
     return false;
   return true;
