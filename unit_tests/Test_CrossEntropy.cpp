@@ -162,6 +162,24 @@ TYPED_TEST(CrossEntropy, ManyRows) {
         {count, columns}, x, random_labels(count, columns, smoothing, -100), {.scale = 0.5}, 1)));
 }
 
+// Rows side by side, of which a host holds all columns at once, or computes them in parts.
+TYPED_TEST(CrossEntropy, NeighbouringRows) {
+  using X = typename TypeParam::x_value;
+  for (const auto& [count, columns] :
+       {Size{300, 10}, Size{130, 700}, Size{33, 2500}, Size{100, 5001}, Size{17, 9000}})
+    for (const double smoothing : {0.0, 0.125}) {
+      const Labels labels = random_labels(count, columns, smoothing, 1);
+      const auto& x = normal_sample<X>(count, columns).rows;
+      const Extents extents{columns, count};
+      for (const std::size_t offset : {0, 1}) {
+        EXPECT_TRUE((TestFixture::template check_loss<Right, Right, std::int64_t>(
+            extents, x, labels, {.axis = 0, .scale = 0.5}, offset)));
+        EXPECT_TRUE((TestFixture::template check_gradient<Right, Right, Right>(
+            extents, x, &labels, 0, 1.25, offset == 1, offset)));
+      }
+    }
+}
+
 // Fewer rows than threads, so that these share the columns on a host.
 TYPED_TEST(CrossEntropy, OneLongRow) {
   using X = typename TypeParam::x_value;

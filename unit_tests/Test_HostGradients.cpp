@@ -163,8 +163,11 @@ TYPED_TEST(HostGradients, Gradients) {
                             std::size_t shift) {
     const Rows<T> x = TestFixture::random(places, -4, 4, 3);
     constexpr double scale = 1.5;
-    std::vector<T> lse, factor, derivative, offset;
+    std::vector<T> lse, factor, derivative, offset, label, of_label;
+    const bool has_labels = shift % 2 == 0;
     for (std::size_t row = 0; row < places.rows; ++row) {
+      label.push_back(row % 5 == 4 ? T(-1) : static_cast<T>(row * 7 % places.columns));
+      of_label.push_back(T(0.5) + static_cast<T>(row % 8));
       derivative.push_back(static_cast<T>(row % 19) - T(9));
       lse.push_back(T(5) + static_cast<T>(row % 19) / T(4));
       factor.push_back(static_cast<T>(scale) * derivative.back());
@@ -176,6 +179,10 @@ TYPED_TEST(HostGradients, Gradients) {
       const auto less = static_cast<long double>(factor[row]) * offset[row];
       expected.values[i] -= less;
       expected.bounds[i] += 4 * std::numeric_limits<T>::epsilon() * std::fabs(less);
+      if (has_labels && label[row] == static_cast<T>(i % places.columns)) {
+        expected.values[i] = of_label[row];
+        expected.bounds[i] = 0;
+      }
     }
     Guarded<X> x_array(places.size(), 1), dx(places.size(), shift);
     TestFixture::put(x, places, x_array.data());
@@ -191,6 +198,8 @@ TYPED_TEST(HostGradients, Gradients) {
                                     .lse = lse.data(),
                                     .factor = factor.data(),
                                     .offset = offset.data(),
+                                    .label = has_labels ? label.data() : nullptr,
+                                    .of_label = of_label.data(),
                                     .streams = streams};
     const auto& kernels = isa.kernels<X, X>().gradient;
     (places.has_rows() ? kernels.rows : kernels.panels)(job);

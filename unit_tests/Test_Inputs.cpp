@@ -278,6 +278,35 @@ TYPED_TEST(InputsOf, NeighbouringRows) {
       }
 }
 
+// Neighbouring rows of which a host holds all columns at once, or computes them in parts. Some rows
+// are NaN, except at masked entries.
+TYPED_TEST(InputsOf, LongNeighbouringRows) {
+  using X = typename TypeParam::x_value;
+  using T = typename TypeParam::value;
+  struct Matrix {
+    std::size_t count, columns;
+  };
+  for (const auto& [count, columns] :
+       {Matrix{300, 700}, Matrix{33, 2500}, Matrix{100, 5001}, Matrix{17, 9000}})
+    for (const Given& given :
+         {Given{.bias = true}, Given{.mask = true}, Given{.lengths = true}, all_of_them})
+      for (const Broadcast broadcast : {Broadcast::side_by_side, Broadcast::per_column}) {
+        const auto inputs = random_inputs<X>(given, broadcast, count, columns);
+        Rows<T> x = with_hidden_values(normal_rows<X>(count, columns), inputs);
+        x.values[2 * columns + columns / 3] = std::numeric_limits<T>::infinity();
+        x.values[5 * columns] = std::numeric_limits<T>::quiet_NaN();
+        const auto v = values_of(x, inputs, 0.5);
+        const Expected expected = expected_of(v, inputs, EmptyRows::nan);
+        for (const Function function : all_functions)
+          EXPECT_TRUE(
+              (TestFixture::template check<Right>({.function = function,
+                                                   .extents = {columns, count},
+                                                   .options = {.axis = 0, .scale = 0.5}},
+                                                  x, inputs, given, broadcast, v, expected)))
+              << count << " rows of " << columns << " columns";
+      }
+}
+
 TYPED_TEST(InputsOf, BroadcastAndAlignment) {
   using X = typename TypeParam::x_value;
   for (const std::size_t columns : {5, 128, 781, 5001})

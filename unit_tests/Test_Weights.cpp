@@ -189,6 +189,19 @@ TYPED_TEST(Weights, LayoutsAndAlignment) {
   }
 }
 
+// Short rows, and rows side by side, so many that a host computes them in several blocks.
+TYPED_TEST(Weights, ManyShortRows) {
+  using X = typename TypeParam::x_value;
+  for (const auto& [count, columns] :
+       {std::pair<std::size_t, std::size_t>{5000, 3}, {2100, 64}, {900, 70}, {300, 781}}) {
+    const auto x = normal_rows<X>(count, columns);
+    const auto weights = random_weights<X>(count, columns);
+    const auto expected = reference_weighted(x, weights.values, TestFixture::keeps_digits);
+    for (const int axis : {0, 1})
+      EXPECT_TRUE((TestFixture::template check<Right>({.axis = axis}, 1, x, weights, expected)));
+  }
+}
+
 // Rows that several threads, or teams of a device, share.
 TYPED_TEST(Weights, FewWideRows) {
   using X = typename TypeParam::x_value;

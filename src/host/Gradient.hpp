@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_HOST_GRADIENT_HPP
 
 /// \file
-/// The gradients of operations with one number per row on a host, except for the entries of labels:
-/// dx_j = factor * (exp(v_j - lse) - offset), see row/GradientArgs.hpp.
+/// The gradients of operations with one number per row on a host: dx_j = factor * (exp(v_j - lse) -
+/// offset), see row/GradientArgs.hpp. The entries of labels are given.
 
 #include <host/Kernels.hpp>
 #include <host/Operations.hpp>
@@ -43,7 +43,13 @@ struct GradientKernelsOf {
   using V = typename L::V;
   using Job = HostGradientJob<X, T>;
 
-  static void rows(const Job& job) { with_streams(job, &rows_of); }
+  static void rows(const Job& job) {
+    if (job.columns <= most_short_columns && job.x_stride == job.columns &&
+        job.dx_stride == job.columns)
+      short_rows(job);
+    else
+      with_streams(job, &rows_of);
+  }
 
   static void panels(const Job& job) {
     if (job.x_stride == 1 && job.dx_stride == 1)
@@ -67,8 +73,11 @@ struct GradientKernelsOf {
       X* const dx = job.dx + c * job.dx_column_stride;
       const StridedRows<L, side_by_side, const X> x(of_column, job.x_stride, job.rows);
       const auto result = [&](std::int64_t r, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
-        return gradient(x.load(access, r), access.load(job.lse + r), access.load(job.factor + r),
-                        access.load(job.offset + r));
+        const V v = gradient(x.load(access, r), access.load(job.lse + r),
+                             access.load(job.factor + r), access.load(job.offset + r));
+        if (job.label == nullptr) return v;
+        const auto is_label = access.load(job.label + r) == L::splat(static_cast<T>(c));
+        return is_label ? access.load(job.of_label + r) : v;
       };
       if (side_by_side) {
         const PanelPlace ahead = place_ahead(c, 0, job.columns, job.rows);
@@ -88,6 +97,54 @@ struct GradientKernelsOf {
       }
     }
   }
+  static std::int64_t label_of(const Job& job, std::int64_t r) {
+    return job.label == nullptr ? -1 : static_cast<std::int64_t>(job.label[r]);
+  }
+
+  static constexpr std::int64_t most_short_columns = 64;
+
+  /// Rows that stand back to back in both arrays, a few at a time: each entry gets the numbers of
+  /// its row, so that vectors needn't end with rows.
+  static void short_rows(const Job& job) {
+    constexpr std::int64_t most_entries = 512;
+    const Gradient<L> gradient(job.factors);
+    const std::int64_t rows = most_entries / job.columns;
+    alignas(64) T lse[most_entries], factor[most_entries], offset[most_entries],
+        result[most_entries];
+    for (std::int64_t first = 0; first < job.rows; first += rows) {
+      const std::int64_t count = smaller(rows, job.rows - first);
+      const std::int64_t entries = count * job.columns;
+      for (std::int64_t r = 0; r < count; ++r)
+        for (std::int64_t c = 0; c < job.columns; ++c) {
+          const std::int64_t i = r * job.columns + c;
+          lse[i] = job.lse[first + r];
+          factor[i] = job.factor[first + r];
+          offset[i] = job.offset[first + r];
+        }
+      const X* const x = job.x + first * job.columns;
+      for_each_vector<L>(
+          0, entries, [&](std::int64_t i, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
+            access.store(result + i, gradient(access.load(x + i), access.load(lse + i),
+                                              access.load(factor + i), access.load(offset + i)));
+          });
+      for (std::int64_t r = 0; r < count; ++r) {
+        const std::int64_t label = label_of(job, first + r);
+        if (label >= 0) result[r * job.columns + label] = job.of_label[first + r];
+      }
+      const auto load = [&](std::int64_t i, const auto& access)
+                            KOKKOSSOFTMAX_HOST_LAMBDA { return access.load(result + i); };
+      X* const dx = job.dx + first * job.columns;
+      if (job.streams)
+        stream_columns<L>(dx, 0, entries, load);
+      else
+        for_each_vector<L>(0, entries,
+                           [&](std::int64_t i, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
+                             access.store(dx + i, load(i, access));
+                           });
+    }
+    if (job.streams) end_streams();
+  }
+
   static void rows_of(const Job& job, bool has_ends) {
     const Gradient<L> gradient(job.factors);
     for (std::int64_t r = 0; r < job.rows; ++r) {
@@ -96,8 +153,13 @@ struct GradientKernelsOf {
       if (has_ends) prefetch_at(dx + job.columns);
       const V lse = L::splat(job.lse[r]), factor = L::splat(job.factor[r]),
               offset = L::splat(job.offset[r]);
+      const std::int64_t label = label_of(job, r);
       const auto result = [&](std::int64_t c, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
-        return gradient(access.load(x + c), lse, factor, offset);
+        V v = gradient(access.load(x + c), lse, factor, offset);
+        const std::int64_t lane = label - c;
+        if (lane >= 0 && lane < L::width) [[unlikely]]
+          v[lane] = job.of_label[r];
+        return v;
       };
       if (job.streams)
         stream_columns<L>(dx, 0, job.columns, result);

@@ -130,7 +130,9 @@ struct HostGradientJob {
   const T* lse;  // of each row, as the others
   const T* factor;
   const T* offset;
-  bool streams;  // dx is written past the caches
+  const T* label;     // the column that has another dx, as a number; -1 for none. Or null
+  const T* of_label;  // its dx
+  bool streams;       // dx is written past the caches
 };
 
 /// The largest number of rows of a panel of a backward pass.
@@ -145,6 +147,20 @@ struct HostBackwardSums {
 
 /// The largest number of rows of a panel, which are computed together.
 inline constexpr std::int64_t host_panel_rows = 1024;
+
+/// Rows with weights that lie side by side, at most host_panel_rows of them: the entries, and what
+/// is computed. Columns are `distance` apart.
+template <class T>
+struct HostWeightedPanel {
+  const T* value;
+  const T* weight;
+  std::int64_t distance;
+  std::int64_t rows;
+  std::int64_t columns;
+  T* lse;         // log|sum|, with the sum of weight * exp(value)
+  T* sum;         // relative to some reference: a number with the sign of the sum
+  bool* is_open;  // whether `reduce` of HostWeightedKernels must compute the row in place of these
+};
 
 /// The states of a panel's rows: the sum of row r is sum[r] - dropped[r].
 template <class T>

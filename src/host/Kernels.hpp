@@ -85,6 +85,9 @@ struct HostWeightedKernels {
   /// -1. Otherwise the state is returned unchanged.
   HostState<T> (*settled)(const HostState<T>& state, const T* value, const T* weight,
                           std::int64_t n);
+  /// Computes rows that lie side by side. Rows whose largest value is +inf, and those whose result
+  /// is near 0, stay open.
+  void (*panel)(const HostWeightedPanel<T>&);
 };
 
 /// The functions of single numbers that the kernels consist of, for tests and for measuring what a

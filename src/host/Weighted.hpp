@@ -5,6 +5,7 @@
 /// \file
 /// The state of entries with weights.
 
+#include <host/PanelReduction.hpp>
 #include <host/RowReduction.hpp>
 #include <impl/device/numerics/KokkosSoftmax_NearZeroLimit.hpp>
 
@@ -34,10 +35,63 @@ struct WeightedKernelsOf {
     return {lse, lse, sum.units};
   }
 
-  static constexpr HostWeightedKernels<T> all() { return {&reduce, &settled}; }
+  /// See HostWeightedKernels.
+  static void panel(const HostWeightedPanel<T>& panel) {
+    alignas(64) T reference[host_panel_rows];
+    for_each_vector_of<L>(panel.rows, [&](std::int64_t j, const auto& access) {
+      const T* const value = panel.value + j;
+      const V max = largest_of_columns(access, value, panel.distance, panel.columns);
+      const V of_rows = ExpAccurate<L>::reference(max);
+      access.store(panel.sum + j, sum_of_columns(access, value, panel.weight + j, panel.distance,
+                                                 panel.columns, of_rows));
+      access.store(reference + j, of_rows);
+    });
+    set_log_sum_exps(panel, reference);
+  }
+
+  static constexpr HostWeightedKernels<T> all() { return {&reduce, &settled, &panel}; }
 
  private:
   static constexpr int vectors_per_block = 16;
+
+  template <class Access>
+  KOKKOSSOFTMAX_HOST_FUNCTION static V largest_of_columns(const Access& access, const T* value,
+                                                          std::int64_t distance, std::int64_t n) {
+    V max = L::splat(-NumberTraits<T>::infinity);
+    for (std::int64_t c = 0; c < n; ++c) max = larger(access.load(value + c * distance), max);
+    return max;
+  }
+  template <class Access>
+  KOKKOSSOFTMAX_HOST_FUNCTION static V sum_of_columns(const Access& access, const T* value,
+                                                      const T* weight, std::int64_t distance,
+                                                      std::int64_t n, V reference) {
+    const ExpAccurate<L> exp(reference);
+    VectorSum<L> sum;
+    for (std::int64_t c = 0; c < n;) {
+      V block{};
+      for (const std::int64_t end = smaller(c + vectors_per_block, n); c < end; ++c)
+        block += access.load(weight + c * distance) * exp(access.load(value + c * distance));
+      sum.add(block);
+    }
+    return sum.value() - sum.dropped();
+  }
+  /// The logarithms are added to the references in double, because the two can cancel.
+  static void set_log_sum_exps(const HostWeightedPanel<T>& panel, const T* reference) {
+    using D = Lanes<double, widest<double>>;
+    alignas(64) double log[host_panel_rows];
+    for (std::int64_t r = 0; r < panel.rows; ++r)
+      log[r] = __builtin_fabs(static_cast<double>(panel.sum[r]));
+    for_each_vector_of<D>(panel.rows, [&](std::int64_t j, const auto& access) {
+      access.store(log + j, log_of<D>(access.load(log + j)));
+    });
+    constexpr T limit = near_zero_limit<T>;
+    for (std::int64_t r = 0; r < panel.rows; ++r) {
+      const double lse = static_cast<double>(reference[r]) + log[r];
+      panel.lse[r] = static_cast<T>(lse);
+      panel.is_open[r] = reference[r] == NumberTraits<T>::infinity ||
+                         (reference[r] > -(T(1) + limit) && __builtin_fabs(lse) < limit);
+    }
+  }
 
   static T largest(const T* value, std::int64_t n) {
     V max = L::splat(-NumberTraits<T>::infinity);

@@ -10,7 +10,7 @@
 #include <schedules/HostGradient.hpp>
 #include <schedules/HostLoss.hpp>
 #include <schedules/HostRows.hpp>
-#include <schedules/HostValues.hpp>
+#include <schedules/HostValuePanels.hpp>
 #include <schedules/HostVectors.hpp>
 #include <schedules/HostWeighted.hpp>
 
@@ -30,11 +30,11 @@ struct HostLaunch {
     check_host_isa();
     const std::string& label = kernel_label<Op>(Algorithm::host, context.problem().function);
     if constexpr (is_loss<Op>)
-      host_loss<Exec, V>(context.exec, label, context.arguments);
+      host_loss<Exec, V>(context.exec, label, context.arguments, context.options.reproducible);
     else if constexpr (has_two_inputs<Source>)
       host_backward(context.exec, label, context.arguments, context.options.reproducible);
     else if constexpr (has_weights<Source>)
-      host_values<Exec, HostWeightedRows<V>>(context.exec, label, context.arguments);
+      host_weighted<Exec, V>(context.exec, label, context.arguments, context.options.reproducible);
     else
       launch_of_one_input(context, label);
   }
@@ -46,13 +46,21 @@ struct HostLaunch {
                                  context.options.reproducible))
         return;
     if constexpr (knows_rows<Source> && HostKernelsOf<Op>::exist && OpOnComputed<Op>::exists)
-      if (context.problem().columns > 0)
-        return host_values<Exec, HostValueRows<Op, Source>>(context.exec, label, context.arguments);
+      if (context.problem().columns > 0) return launch_of_values(context, label);
     if (context.x_contiguous())
       host_rows<Exec, Op, Source>(context.exec, label, context.arguments,
                                   context.options.reproducible);
     else
       host_columns<Exec, Op, Source>(context.exec, label, context.arguments);
+  }
+
+  static void launch_of_values(const Context& context, const std::string& label) {
+    using Panels = HostValuePanels<Op, Source>;
+    if (!context.options.reproducible &&
+        HostPanelBuffer<typename V::Compute>::serves(context.problem()))
+      host_panels<Exec, Panels>(context.exec, label, context.arguments);
+    else
+      host_values<Exec, HostValueRows<Op, Source>>(context.exec, label, context.arguments);
   }
 };
 

@@ -118,7 +118,7 @@ void compute_row_on_host(StridedRow<const T> x, typename ValueTypes<T>::Compute 
   if (columns == 0) return;
   const Compute factor = static_cast<Compute>(scale) * dlse;
   const Compute offset(0);
-  HostGradientJob<X, Compute> job;
+  HostGradientJob<X, Compute> job{};
   job.x = reinterpret_cast<const X*>(x.data);
   job.dx = reinterpret_cast<X*>(dx.data);
   job.x_stride = job.dx_stride = 0;

@@ -239,33 +239,6 @@ class GeneralSource {
                      load_biases);
   }
 
-  /// values[i] = the value of x[i] of column first + i, on a host. x can be `values`.
-  template <class Entry>
-  void values_on_host(const Row& row, const Entry* x, std::int64_t first, std::int64_t size,
-                      T* values) const {
-    const std::int64_t visible = visible_of(row, first, size);
-    const bool scales_biases = m_arguments.inputs.scale_biases;
-    for (std::int64_t i = 0; i < visible; ++i) values[i] = static_cast<T>(x[i]);
-    if (!scales_biases) multiply_on_host(visible, values);
-    if (has_bias() && is_entries(m_arguments.inputs))
-      add_on_host(reinterpret_cast<const X*>(row.bias), first, visible, values);
-    else if (has_bias())
-      add_on_host(reinterpret_cast<const T*>(row.bias), first, visible, values);
-    if (m_arguments.inputs.row_bias.data != nullptr)
-      for (std::int64_t i = 0; i < visible; ++i) values[i] += row.row_bias;
-    if (scales_biases) multiply_on_host(visible, values);
-    if (has_mask()) {
-      const std::int64_t stride = m_arguments.inputs.mask.column_stride;
-      const unsigned char* const mask = row.mask + first * stride;
-      if (stride == 1)
-        for (std::int64_t i = 0; i < visible; ++i) values[i] = mask[i] != 0 ? values[i] : -infinity;
-      else
-        for (std::int64_t i = 0; i < visible; ++i)
-          values[i] = mask[i * stride] != 0 ? values[i] : -infinity;
-    }
-    for (std::int64_t i = visible; i < size; ++i) values[i] = -infinity;
-  }
-
   /// value() for loops on a host.
   class HostValues {
    public:
@@ -284,12 +257,6 @@ class GeneralSource {
  protected:
   static constexpr T infinity = Kokkos::Experimental::infinity_v<T>;
 
-  /// How many of columns [first, first + size) come before the limit of the row.
-  static std::int64_t visible_of(const Row& row, std::int64_t first, std::int64_t size) {
-    const std::int64_t left = row.visible - first;
-    return left < 0 ? 0 : left < size ? left : size;
-  }
-
   KOKKOS_FORCEINLINE_FUNCTION const Arguments& arguments() const { return m_arguments; }
   KOKKOS_FORCEINLINE_FUNCTION bool has_mask() const {
     return m_arguments.inputs.mask.data != nullptr;
@@ -307,24 +274,6 @@ class GeneralSource {
   }
 
  private:
-  void multiply_on_host(std::int64_t size, T* values) const {
-    const HostScale<T> scale(m_arguments.scale, m_arguments.product_is_zero);
-    for (std::int64_t i = 0; i < size; ++i) values[i] = scale.value(values[i], 0);
-    if (m_arguments.product_is_zero)
-      for (std::int64_t i = 0; i < size; ++i)
-        values[i] = values[i] < T(1) && values[i] > T(-1) ? T(0) : values[i];
-  }
-
-  template <class Bias>
-  void add_on_host(const Bias* bias, std::int64_t first, std::int64_t size, T* values) const {
-    const std::int64_t stride = m_arguments.inputs.bias.column_stride;
-    const Bias* const b = bias + first * stride;
-    if (stride == 1)
-      for (std::int64_t i = 0; i < size; ++i) values[i] += static_cast<T>(b[i]);
-    else
-      for (std::int64_t i = 0; i < size; ++i) values[i] += static_cast<T>(b[i * stride]);
-  }
-
   KOKKOS_FORCEINLINE_FUNCTION T product(T x) const {
     T p[1] = {x};
     multiply_by_scale<1>(p);

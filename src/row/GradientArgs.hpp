@@ -71,6 +71,11 @@ class GradientRow {
     return product((probability(v) - (is_label ? of_label : T(0))) - offset);
   }
 
+  /// dx, given by how much the probability is above its target.
+  KOKKOS_FORCEINLINE_FUNCTION static T product(T factor, T above) {
+    return above == T(0) ? T(0) : factor * above;
+  }
+
   T lse;
   T factor;
   T offset = T(0);
@@ -80,9 +85,7 @@ class GradientRow {
  private:
   static constexpr std::int64_t none = -3;
 
-  KOKKOS_FORCEINLINE_FUNCTION T product(T above) const {
-    return above == T(0) ? T(0) : factor * above;
-  }
+  KOKKOS_FORCEINLINE_FUNCTION T product(T above) const { return product(factor, above); }
   KOKKOS_FORCEINLINE_FUNCTION T probability(T v) const { return softmax_from_lse<X>(v, lse); }
 };
 

@@ -41,16 +41,21 @@ struct NoLabel {
   };
 };
 
-/// The column that is the label of row r, or a NoLabel.
+/// The column that is the label with index i in its array, or a NoLabel.
 template <class Problem>
-KOKKOS_FORCEINLINE_FUNCTION std::int64_t label_of_row(const Problem& problem,
-                                                      const RowLabels& labels, std::int64_t r) {
-  const std::int64_t i = outer_offset(problem, r, labels.index.outer_stride);
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t label_at(const Problem& problem, const RowLabels& labels,
+                                                  std::int64_t i) {
   const std::int64_t label = labels.have_64_bits
                                  ? static_cast<const std::int64_t*>(labels.index.data)[i]
                                  : static_cast<const std::int32_t*>(labels.index.data)[i];
   if (label == labels.ignored) return NoLabel::ignored;
   return label >= 0 && label < problem.columns ? label : NoLabel::invalid;
+}
+/// The same for the label of row r.
+template <class Problem>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t label_of_row(const Problem& problem,
+                                                      const RowLabels& labels, std::int64_t r) {
+  return label_at(problem, labels, outer_offset(problem, r, labels.index.outer_stride));
 }
 
 }  // namespace KokkosSoftmax::Impl

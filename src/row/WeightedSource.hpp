@@ -62,16 +62,6 @@ class WeightedSource : public GeneralSource<V> {
     load_weights_as<X, items>(columns, weight);
   }
 
-  /// weights[i] = the weight of column first + i, on a host.
-  void weights_on_host(const Row& row, std::int64_t first, std::int64_t size, T* weights) const {
-    const std::int64_t visible = GeneralSource<V>::visible_of(row, first, size);
-    if (column_stride() == 1 && !are_entries())
-      std::copy_n(reinterpret_cast<const T*>(row.weights) + first, visible, weights);
-    else
-      for (std::int64_t i = 0; i < visible; ++i) weights[i] = weight(row, first + i);
-    for (std::int64_t i = visible; i < size; ++i) weights[i] = T(0);
-  }
-
  private:
   /// Whether the weights have the type of x, see GeneralSource.
   KOKKOS_FORCEINLINE_FUNCTION static bool are_entries(const RowInputs& inputs) {

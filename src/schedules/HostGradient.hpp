@@ -6,19 +6,12 @@
 /// The host schedule of the gradients of operations with one number per row, with the kernels of
 /// host/Gradient.hpp.
 
+#include <row/GeneralBlock.hpp>
 #include <row/GradientArgs.hpp>
 #include <schedules/HostJobs.hpp>
 #include <schedules/HostTeams.hpp>
 
 namespace KokkosSoftmax::Impl {
-
-/// Some neighbouring rows, and some of their columns.
-struct HostBlock {
-  std::int64_t first_row;
-  std::int64_t rows;
-  std::int64_t first_column;
-  std::int64_t columns;
-};
 
 /// How a problem is divided into blocks, in the order in which threads take them.
 class HostBlocks {
@@ -35,7 +28,7 @@ class HostBlocks {
                                : divide_up(per_thread, line) * line;
     m_rows_of_block = std::min({m_rows_of_block, most_rows, neighbours});
     m_blocks_of_group = divide_up(neighbours, m_rows_of_block);
-    m_columns_of_block = has_rows ? std::min(columns, span_columns) : columns;
+    m_columns_of_block = std::min(columns, has_rows ? span_columns : most_columns);
     const std::int64_t row_blocks = rows / neighbours * m_blocks_of_group;
     if (row_blocks < threads) {
       const std::int64_t parts = divide_up(threads, row_blocks);
@@ -60,6 +53,7 @@ class HostBlocks {
 
  private:
   static constexpr std::int64_t least_columns = 4096;
+  static constexpr std::int64_t most_columns = std::int64_t{1} << 23;  // floats can number them
 
   std::int64_t m_rows;
   std::int64_t m_columns;
@@ -69,6 +63,15 @@ class HostBlocks {
   std::int64_t m_columns_of_block;
   std::int64_t m_spans;
 };
+
+/// Whether the entries of a row are next to one another, or rows don't lie side by side either.
+template <class Source, class Problem>
+bool has_contiguous_rows(const Problem& problem) {
+  if (problem.columns == 1 || (problem.x_column_stride == 1 && problem.y_column_stride == 1))
+    return true;
+  return knows_rows<Source> &&
+         std::abs(problem.x_column_stride) <= std::abs(fastest_axis(problem).x_stride);
+}
 
 /// Computes one block.
 template <class Source>
@@ -84,8 +87,9 @@ class HostGradientBlock {
 
   void compute() {
     for (std::int64_t r = 0; r < m_block.rows; ++r) read_row(r);
+    if (m_arguments.has_labels()) compute_labels();
     if constexpr (knows_rows<Source>)
-      for (std::int64_t r = 0; r < m_block.rows; ++r) compute_values(r);
+      compute_values();
     else
       compute_entries();
     for (std::int64_t r = 0; r < m_block.rows; ++r) finish_row(r);
@@ -94,6 +98,11 @@ class HostGradientBlock {
  private:
   using HostX = HostNumber<X>;
   static constexpr std::int64_t most_rows = HostBlocks::most_rows;
+  static_assert(most_rows <= VisibleColumns::most_rows);
+  /// Values that stay in the second-level cache.
+  static constexpr std::int64_t piece_entries = 32768;
+  static constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
+  static_assert(piece_entries <= host_buffer_size && piece_entries > most_rows + line);
 
   const auto& problem() const { return m_arguments.problem; }
 
@@ -103,24 +112,51 @@ class HostGradientBlock {
     m_factor[r] = row.factor;
     m_offset[r] = row.offset;
     m_label[r] = row.label;
-    if (has_label(r)) m_of_label[r] = label_entry(m_block.first_row + r, row);
+    if (!m_arguments.has_labels()) return;
+    m_label_column[r] = has_label(r) ? static_cast<T>(row.label - m_block.first_column) : T(-1);
+    m_of_label[r] = has_label(r) ? entry_of_label(r) : T(0);
   }
   /// Whether the label of row r is a column of the block.
   bool has_label(std::int64_t r) const {
     return m_label[r] >= m_block.first_column &&
            m_label[r] < m_block.first_column + m_block.columns;
   }
-  /// dx of the label, which is computed before x may be overwritten.
-  T label_entry(std::int64_t r, const GradientRow<X, T>& row) const {
-    const T x = static_cast<T>(m_arguments.row(r).x[row.label * problem().x_column_stride]);
-    return row(value_of(Source(m_arguments), SourceRow<Source>(m_arguments, r), x, row.label),
-               true);
+  T entry_of_label(std::int64_t r) const {
+    const X* const x = m_arguments.row(m_block.first_row + r).x;
+    return static_cast<T>(x[m_label[r] * problem().x_column_stride]);
+  }
+
+  /// dx of the labels, given their entries. It is computed before x may be overwritten.
+  void compute_labels() {
+    if constexpr (have_kernels<T, T> && !knows_rows<Source>) {
+      alignas(64) T one[most_rows], zero[most_rows] = {};
+      std::fill_n(one, m_block.rows, T(1));
+      HostGradientJob<T, T> probabilities = job_of<T>(m_of_label, m_of_label, 0, m_block.rows);
+      probabilities.x_stride = 1;
+      probabilities.dx_stride = 1;
+      probabilities.columns = 1;
+      probabilities.factors = factors();
+      probabilities.factor = one;
+      probabilities.offset = zero;
+      probabilities.label = nullptr;
+      probabilities.streams = false;
+      host_isa().kernels<T, T>().gradient.panels(probabilities);
+    } else {
+      for (std::int64_t r = 0; r < m_block.rows; ++r)
+        m_of_label[r] = softmax_from_lse<X>(m_of_label[r] * m_arguments.scale, m_lse[r]);
+    }
+    for (std::int64_t r = 0; r < m_block.rows; ++r)
+      m_of_label[r] = GradientRow<X, T>::product(
+          m_factor[r], (m_of_label[r] - m_arguments.of_label) - m_offset[r]);
+  }
+  HostFactors<T> factors() const {
+    return PlainSource<V>(m_arguments).on_host().template factors<HostFactors<T>>();
   }
 
   /// The entries in place.
   void compute_entries() const {
     const RowPointers<V> p = m_arguments.row(m_block.first_row);
-    const OuterAxis& fastest = problem().outer[problem().outer_rank - 1];
+    const OuterAxis& fastest = fastest_axis(problem());
     HostGradientJob<HostX, T> job = job_of(
         reinterpret_cast<const HostX*>(p.x) + m_block.first_column * problem().x_column_stride,
         reinterpret_cast<HostX*>(p.y) + m_block.first_column * problem().y_column_stride, 0,
@@ -129,41 +165,65 @@ class HostGradientBlock {
     job.dx_stride = fastest.y_stride;
     job.x_column_stride = problem().x_column_stride;
     job.dx_column_stride = problem().y_column_stride;
-    job.factors = PlainSource<V>(m_arguments).on_host().template factors<HostFactors<T>>();
+    job.factors = factors();
     const auto& kernels = host_isa().kernels<HostX, HostX>().gradient;
     const bool are_rows = job.x_column_stride == 1 && job.dx_column_stride == 1;
     (are_rows || m_block.columns == 1 ? kernels.rows : kernels.panels)(job);
   }
 
-  /// The entries of a row whose values are computed into a buffer first, a part after the other.
-  void compute_values(std::int64_t r) const {
-    const Source source(m_arguments);
-    const std::int64_t number = m_block.first_row + r;
-    const SourceRow<Source> row(m_arguments, number);
-    const RowPointers<V> p = m_arguments.row(number);
+  /// The entries of a block whose values are computed into a buffer first, a piece after the other.
+  /// The buffer has the order of x, so that cache lines are read as a whole.
+  void compute_values() const {
+    const bool are_rows = has_contiguous_rows<Source>(problem());
+    const std::int64_t columns =
+        std::min(m_block.columns, are_rows ? piece_entries : piece_entries / (m_block.rows + line));
+    const std::int64_t rows =
+        are_rows ? std::min(piece_entries / columns, m_block.rows) : m_block.rows;
+    for (std::int64_t r = 0; r < m_block.rows; r += rows)
+      for (std::int64_t c = 0; c < m_block.columns; c += columns)
+        compute_piece({m_block.first_row + r, std::min(rows, m_block.rows - r),
+                       m_block.first_column + c, std::min(columns, m_block.columns - c)},
+                      are_rows);
+  }
+  void compute_piece(const HostBlock& piece, bool are_rows) const {
+    const std::int64_t distance = piece.rows + line;  // columns aren't a power of two apart
     T* const values = host_thread_buffer<T>();
-    for (std::int64_t done = 0; done < m_block.columns; done += span_columns) {
-      const std::int64_t first = m_block.first_column + done;
-      const std::int64_t size = std::min(span_columns, m_block.columns - done);
-      const std::int64_t x_stride = problem().x_column_stride;
-      for (std::int64_t c = 0; c < size; ++c)
-        values[c] = static_cast<T>(p.x[(first + c) * x_stride]);
-      source.values_on_host(row, values, first, size, values);
-      compute_buffer(values, r, size);
-      for (std::int64_t c = 0; c < size; ++c)
-        p.y[(first + c) * problem().y_column_stride] = static_cast<X>(values[c]);
+    const auto buffer =
+        are_rows ? BlockBuffer<T>::of_rows(values, piece.rows, piece.columns)
+                 : BlockBuffer<T>::of_columns(values, piece.rows, piece.columns, distance);
+    GeneralBlock<V>(m_arguments, piece).values(buffer);
+    X* const dx =
+        m_arguments.row(piece.first_row).y + piece.first_column * problem().y_column_stride;
+    const std::int64_t row_stride = fastest_axis(problem()).y_stride;
+    if constexpr (std::is_same_v<X, T>) {
+      compute_buffer(buffer, piece, dx, row_stride, problem().y_column_stride);
+    } else {
+      compute_buffer(buffer, piece, values, buffer.row_stride(), buffer.column_stride());
+      buffer.copy_to(dx, row_stride, problem().y_column_stride);
     }
   }
-  void compute_buffer(T* values, std::int64_t r, std::int64_t size) const {
+  /// Computes dx from the values in the buffer. dx may be the buffer.
+  void compute_buffer(const BlockBuffer<T>& buffer, const HostBlock& piece, T* dx,
+                      std::int64_t row_stride, std::int64_t column_stride) const {
+    const std::int64_t r = piece.first_row - m_block.first_row;
     if constexpr (have_kernels<T, T>) {
-      HostGradientJob<T, T> job = job_of<T>(values, values, r, 1);
-      job.columns = size;
+      HostGradientJob<T, T> job = job_of<T>(buffer.data(), dx, r, piece.rows);
+      job.x_stride = buffer.row_stride();
+      job.x_column_stride = buffer.column_stride();
+      job.dx_stride = row_stride;
+      job.dx_column_stride = column_stride;
+      job.columns = piece.columns;
       job.factors = {T(1), T(1), true, false};
-      job.streams = false;
-      host_isa().kernels<T, T>().gradient.rows(job);
+      job.streams = m_streams && dx != buffer.data();
+      const auto& kernels = host_isa().kernels<T, T>().gradient;
+      (job.x_column_stride == 1 && job.dx_column_stride == 1 ? kernels.rows : kernels.panels)(job);
     } else {
-      const GradientRow<X, T> row(m_arguments, m_block.first_row + r);
-      for (std::int64_t c = 0; c < size; ++c) values[c] = row(values[c], false);
+      for (std::int64_t i = 0; i < piece.rows; ++i) {
+        const GradientRow<X, T> row(m_arguments, piece.first_row + i);
+        for (std::int64_t c = 0; c < piece.columns; ++c)
+          dx[i * row_stride + c * column_stride] =
+              row(buffer.data()[i * buffer.row_stride() + c * buffer.column_stride()], false);
+      }
     }
   }
 
@@ -181,19 +241,18 @@ class HostGradientBlock {
     job.lse = m_lse + r;
     job.factor = m_factor + r;
     job.offset = m_offset + r;
+    job.label = m_arguments.has_labels() ? m_label_column + r : nullptr;
+    job.of_label = m_of_label + r;
     job.streams = m_streams;
     return job;
   }
 
-  /// Writes the entry of the label, and 0 in ignored rows.
+  /// Writes 0 in ignored rows.
   void finish_row(std::int64_t r) const {
-    if (!m_arguments.has_labels()) return;
-    X* const dx = m_arguments.row(m_block.first_row + r).y;
-    const std::int64_t stride = problem().y_column_stride;
-    if (has_label(r)) dx[m_label[r] * stride] = static_cast<X>(m_of_label[r]);
     if (m_label[r] != NoLabel::ignored) return;
+    X* const dx = m_arguments.row(m_block.first_row + r).y;
     for (std::int64_t c = 0; c < m_block.columns; ++c)
-      dx[(m_block.first_column + c) * stride] = static_cast<X>(T(0));
+      dx[(m_block.first_column + c) * problem().y_column_stride] = static_cast<X>(T(0));
   }
 
   const Arguments& m_arguments;
@@ -203,7 +262,8 @@ class HostGradientBlock {
   alignas(64) T m_factor[most_rows];
   alignas(64) T m_offset[most_rows];
   std::int64_t m_label[most_rows];
-  T m_of_label[most_rows];
+  T m_label_column[most_rows];  // of the block, see HostGradientJob
+  alignas(64) T m_of_label[most_rows];
 };
 
 /// Each thread works on blocks that follow one another.
@@ -229,13 +289,9 @@ void host_gradient(const Exec& exec, const std::string& label,
   check_host_isa();
   const auto& problem = arguments.problem;
   const std::int64_t threads = exec.concurrency();
-  const bool has_rows = knows_rows<Source> || problem.columns == 1 ||
-                        (problem.x_column_stride == 1 && problem.y_column_stride == 1);
-  const HostBlocks parts(problem.rows, problem.columns,
-                         problem.outer[problem.outer_rank - 1].extent, has_rows, threads);
-  const std::int64_t bytes = 2 * static_cast<std::int64_t>(sizeof(typename Source::Types::X)) *
-                             capped_product(problem.rows, problem.columns);
-  const bool streams = problem.x != problem.y && bytes > last_level_cache_bytes(threads);
+  const HostBlocks parts(problem.rows, problem.columns, fastest_axis(problem).extent,
+                         has_contiguous_rows<Source>(problem), threads);
+  const bool streams = exceeds_caches(problem, threads);
   launch_host_blocks(
       exec, label,
       HostGradient<Source>{arguments, parts, streams, std::min(parts.count(), threads)});

@@ -252,7 +252,7 @@ class HostRaggedGradient {
     T factor[most_rows], offset[most_rows] = {};
     for (std::int64_t i = 0; i < rows.count; ++i)
       factor[i] = m_arguments.factor * problem.derivative[rows.first + i];
-    HostGradientJob<X, T> job;
+    HostGradientJob<X, T> job{};
     job.x = reinterpret_cast<const X*>(problem.x + rows.begin);
     job.dx = reinterpret_cast<X*>(problem.y + rows.begin);
     job.x_stride = job.dx_stride = rows.columns;

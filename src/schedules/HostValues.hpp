@@ -7,9 +7,8 @@
 /// buffer that stays in the cache, and the vector kernels of host/ work on the buffer.
 
 #include <algorithm>
-#include <backend/DivideUp.hpp>
 #include <op/FinishRow.hpp>
-#include <row/Source.hpp>
+#include <row/GeneralBlock.hpp>
 #include <schedules/HostJobs.hpp>
 #include <schedules/HostTeams.hpp>
 #include <string>
@@ -27,6 +26,59 @@ struct OpOnComputed<Op<V>> {
   using type = std::conditional_t<exists, Op<ValueTypes<T>>, Op<V>>;
 };
 
+/// Sets what a job on rows from row `first` on writes beside y, and for empty rows.
+template <class Job, class Arguments>
+void set_outputs_of_rows(Job& job, const Arguments& arguments, std::int64_t first) {
+  using T = typename Job::T;
+  const auto& problem = arguments.problem;
+  const auto row_values = [&](T* data, std::int64_t stride) {
+    return HostRowValues<T>{data == nullptr ? nullptr : data + first * stride, stride};
+  };
+  job.lse = row_values(problem.lse, problem.lse_stride);
+  job.max = row_values(problem.max, problem.max_stride);
+  job.zero_empty_rows = arguments.empty_rows == EmptyRows::zero;
+}
+
+/// What of rows isn't computed by a vector kernel: numbers of a type other than that of the
+/// computation, and masked entries of rows with NaN or +inf.
+template <class Op, class Source>
+class HostValuesOutput {
+ public:
+  using V = typename Source::Types;
+  using T = typename V::Compute;
+  using Y = typename V::Y;
+
+  explicit HostValuesOutput(const ArgumentsOf<Source>& arguments) : m_arguments(arguments) {}
+
+  /// Writes the numbers of rows from row `first` on.
+  void write_numbers(std::int64_t first, std::int64_t count, const T* numbers) const {
+    Y* y = m_arguments.row(first).y;
+    for (std::int64_t r = 0; r < count; ++r, y += fastest_axis(m_arguments.problem).y_stride)
+      if (m_arguments.problem.y_holds_row_values)
+        *reinterpret_cast<T*>(y) = numbers[r];
+      else
+        *y = static_cast<Y>(numbers[r]);
+  }
+
+  /// Given the maximum of each row, which is NaN or +inf if the row has such an entry.
+  void finish(std::int64_t first, std::int64_t count, const T* max) const {
+    for (std::int64_t r = 0; r < count; ++r) {
+      if (m_arguments.problem.max != nullptr) *m_arguments.max(first + r) = max[r];
+      if (!(max[r] < Kokkos::Experimental::infinity_v<T>))
+        finish_masked(first + r, 0, m_arguments.problem.columns);
+    }
+  }
+
+  /// For columns [first, last) of row r, see finish_masked() of other schedules.
+  void finish_masked(std::int64_t r, std::int64_t first, std::int64_t last) const {
+    finish_masked_on_host<Op, Source>(m_arguments, {m_arguments, r}, m_arguments.row(r).y, first,
+                                      last);
+  }
+
+ private:
+  const ArgumentsOf<Source>& m_arguments;
+};
+
 /// A thread's buffers for values: those of several short rows, or of a span of a long one.
 template <class Op, class Source>
 class HostValueRows {
@@ -34,28 +86,27 @@ class HostValueRows {
   using V = typename Source::Types;
   using Arguments = ArgumentsOf<Source>;
   using T = typename V::Compute;
-  using X = typename V::X;
   using Y = typename V::Y;
   using Kernels = HostKernelsOf<typename OpOnComputed<Op>::type>;
   using Job = HostRowsJob<T, T, T>;
-  /// As many neighbouring rows as fill a cache line are computed together, if they are that short.
-  static constexpr std::int64_t most_rows = 64 / static_cast<std::int64_t>(sizeof(T));
-  static constexpr std::int64_t batch_entries = 8192;
 
-  explicit HostValueRows(const ArgumentsOf<Source>& arguments)
+  HostValueRows(const Arguments& arguments, std::int64_t threads)
       : m_arguments(arguments),
-        m_source(arguments),
+        m_output(arguments),
         m_columns(arguments.problem.columns),
         m_spans(m_columns),
+        m_streams(writes_to_y() && exceeds_caches(arguments.problem, threads)),
         m_values(host_thread_buffer<T>() + 2 * host_buffer_row) {}
 
-  /// The number of rows that are computed together.
-  static std::int64_t batch(std::int64_t columns) {
-    return std::clamp<std::int64_t>(batch_entries / std::max<std::int64_t>(columns, 1), 1,
-                                    most_rows);
+  /// The number of rows that are computed together. Their values stay in the second-level cache.
+  /// Rows that lie side by side share cache lines.
+  std::int64_t batch() const {
+    const std::int64_t entries =
+        m_arguments.problem.x_column_stride == 1 ? batch_entries : span_columns;
+    return std::clamp<std::int64_t>(entries / m_columns, 1, most_rows);
   }
 
-  /// Computes `count` rows from row `first` on, at most batch().
+  /// Computes `count` rows from row `first` on, at most batch(), of one group of neighbours.
   void compute(std::int64_t first, std::int64_t count) const {
     if (m_columns <= span_columns)
       compute_batch(first, count);
@@ -85,128 +136,92 @@ class HostValueRows {
   };
 
  private:
-  using Row = SourceRow<Source>;
+  static constexpr std::int64_t most_rows = VisibleColumns::most_rows;
+  static constexpr std::int64_t batch_entries = 8192;
 
   const auto& kernels() const { return Kernels::get(m_arguments.function); }
 
-  /// Whether the kernels write the results of a row to y, without a buffer.
+  /// Whether the kernels write the results of rows to y, without a buffer.
   bool writes_to_y() const {
     return std::is_same_v<Y, T> && Op::writes_entries && m_arguments.problem.y_column_stride == 1;
   }
 
-  Job job(std::int64_t first, std::int64_t count) const {
-    Job job = rows_in_buffer(m_values, count, m_columns);
-    job.lse = row_values(m_arguments.problem.lse, m_arguments.problem.lse_stride, first);
-    job.max = row_values(m_arguments.problem.max, m_arguments.problem.max_stride, first);
-    job.zero_empty_rows = m_arguments.empty_rows == EmptyRows::zero;
-    return job;
+  BlockBuffer<T> buffer(std::int64_t rows, std::int64_t columns) const {
+    return BlockBuffer<T>::of_rows(m_values, rows, columns);
   }
-  static HostRowValues<T> row_values(T* data, std::int64_t stride, std::int64_t first) {
-    return {data == nullptr ? nullptr : data + first * stride, stride};
+  void load(const HostBlock& block) const {
+    GeneralBlock<V>(m_arguments, block).values(buffer(block.rows, block.columns));
+  }
+  /// Copies results from the buffer to y.
+  void store(const HostBlock& block) const {
+    const auto& problem = m_arguments.problem;
+    Y* const y = m_arguments.row(block.first_row).y + block.first_column * problem.y_column_stride;
+    buffer(block.rows, block.columns)
+        .copy_to(y, fastest_axis(problem).y_stride, problem.y_column_stride);
+  }
+
+  Job job(std::int64_t first, std::int64_t count, std::int64_t columns) const {
+    Job job = rows_in_buffer(m_values, count, columns);
+    set_outputs_of_rows(job, m_arguments, first);
+    return job;
   }
 
   void compute_batch(std::int64_t first, std::int64_t count) const {
-    load(first, count, 0, m_columns);
+    const HostBlock block{first, count, 0, m_columns};
+    load(block);
     T numbers[most_rows];  // the results of rows, or their maxima
-    Job all = job(first, count);
+    Job all = job(first, count, m_columns);
     if constexpr (!Op::writes_entries) {
       all.y = numbers;
       all.y_stride = 1;
       kernels().rows(all);
-      for (std::int64_t r = 0; r < count; ++r) write_result(first + r, numbers[r]);
+      m_output.write_numbers(first, count, numbers);
     } else {
       all.max = {numbers, 1};
-      const bool to_y = count == 1 && writes_to_y();
-      if (to_y) all.y = reinterpret_cast<T*>(m_arguments.row(first).y);
+      if (writes_to_y()) {
+        all.y = reinterpret_cast<T*>(m_arguments.row(first).y);
+        all.y_stride = fastest_axis(m_arguments.problem).y_stride;
+        all.streams = m_streams;
+      }
       kernels().rows(all);
-      if (!to_y) store(first, count, 0, m_columns);
-      for (std::int64_t r = 0; r < count; ++r) finish_values(first + r, numbers[r]);
+      if (!writes_to_y()) store(block);
+      m_output.finish(first, count, numbers);
     }
   }
 
+  HostBlock span(std::int64_t r, std::int64_t s) const {
+    return {r, 1, m_spans.begin(s), m_spans.size(s)};
+  }
+
   HostState<T> reduce_span(std::int64_t r, std::int64_t s) const {
-    load(r, 1, m_spans.begin(s), m_spans.size(s));
-    return kernels().reduce(job(r, 1), 0, 0, m_spans.size(s));
+    load(span(r, s));
+    return kernels().reduce(job(r, 1, m_columns), 0, 0, m_spans.size(s));
   }
 
   void finish_long_row(std::int64_t r, const HostState<T>& row) const {
-    Job one = job(r, 1);
+    Job one = job(r, 1, m_columns);
     if constexpr (Op::writes_entries) {
       kernels().finish(one, 0, row);
     } else {
       T result;
       one.y = &result;
       kernels().finish(one, 0, row);
-      write_result(r, result);
+      m_output.write_numbers(r, 1, &result);
     }
   }
 
   void write_span(std::int64_t r, std::int64_t s, const HostState<T>& row) const {
-    load(r, 1, m_spans.begin(s), m_spans.size(s));
-    kernels().write(job(r, 1), 0, 0, m_spans.size(s), row);
-    store(r, 1, m_spans.begin(s), m_spans.size(s));
-    if (has_nan_results(row)) finish_masked_of(r, m_spans.begin(s), m_spans.end(s));
+    load(span(r, s));
+    kernels().write(job(r, 1, m_columns), 0, 0, m_spans.size(s), row);
+    store(span(r, s));
+    if (has_nan_results(row)) m_output.finish_masked(r, m_spans.begin(s), m_spans.end(s));
   }
 
-  /// Columns [first_column, first_column + size) of some rows, one row after the other.
-  void load(std::int64_t first, std::int64_t count, std::int64_t first_column,
-            std::int64_t size) const {
-    const std::int64_t stride = m_arguments.problem.x_column_stride;
-    const X* x[most_rows];
-    for (std::int64_t r = 0; r < count; ++r)
-      x[r] = m_arguments.row(first + r).x + first_column * stride;
-    if (stride != 1)  // across the rows, which lie side by side
-      for (std::int64_t c = 0; c < size; ++c)
-        for (std::int64_t r = 0; r < count; ++r)
-          m_values[r * size + c] = static_cast<T>(x[r][c * stride]);
-    for (std::int64_t r = 0; r < count; ++r) {
-      T* const values = m_values + r * size;
-      const Row row(m_arguments, first + r);
-      if (stride == 1)
-        m_source.values_on_host(row, x[r], first_column, size, values);
-      else
-        m_source.values_on_host(row, values, first_column, size, values);
-    }
-  }
-
-  void store(std::int64_t first, std::int64_t count, std::int64_t first_column,
-             std::int64_t size) const {
-    const std::int64_t stride = m_arguments.problem.y_column_stride;
-    Y* y[most_rows];
-    for (std::int64_t r = 0; r < count; ++r)
-      y[r] = m_arguments.row(first + r).y + first_column * stride;
-    if (stride == 1)
-      for (std::int64_t r = 0; r < count; ++r)
-        for (std::int64_t c = 0; c < size; ++c) y[r][c] = static_cast<Y>(m_values[r * size + c]);
-    else
-      for (std::int64_t c = 0; c < size; ++c)
-        for (std::int64_t r = 0; r < count; ++r)
-          y[r][c * stride] = static_cast<Y>(m_values[r * size + c]);
-  }
-
-  void write_result(std::int64_t r, T result) const {
-    Y* const y = m_arguments.row(r).y;
-    if (m_arguments.problem.y_holds_row_values)
-      *reinterpret_cast<T*>(y) = result;
-    else
-      *y = static_cast<Y>(result);
-  }
-
-  /// As finish_masked(), given the maximum of the row: NaN or +inf if the row has such an entry.
-  void finish_values(std::int64_t r, T max) const {
-    if (m_arguments.problem.max != nullptr) *m_arguments.max(r) = max;
-    if (max < Kokkos::Experimental::infinity_v<T>) return;
-    finish_masked_of(r, 0, m_columns);
-  }
-  void finish_masked_of(std::int64_t r, std::int64_t first, std::int64_t last) const {
-    finish_masked_on_host<Op, Source>(m_arguments, {m_arguments, r}, m_arguments.row(r).y, first,
-                                      last);
-  }
-
-  const ArgumentsOf<Source>& m_arguments;
-  Source m_source;
+  const Arguments& m_arguments;
+  HostValuesOutput<Op, Source> m_output;
   std::int64_t m_columns;
   HostSpans m_spans;
+  bool m_streams;
   T* m_values;
 };
 
@@ -217,11 +232,15 @@ struct HostValuesBlocks {
   std::int64_t blocks;
 
   void operator()(std::int64_t b) const {
-    const Rows rows(arguments);
-    const std::int64_t batch = rows.batch(arguments.problem.columns);
-    const std::int64_t end = begin_of_part(arguments.problem.rows, b + 1, blocks);
-    for (std::int64_t r = begin_of_part(arguments.problem.rows, b, blocks); r < end; r += batch)
-      rows.compute(r, std::min(batch, end - r));
+    const Rows rows(arguments, blocks);
+    const std::int64_t batch = rows.batch();
+    const std::int64_t all = arguments.problem.rows;
+    for_each_group(begin_of_part(all, b, blocks), begin_of_part(all, b + 1, blocks),
+                   fastest_axis(arguments.problem).extent,
+                   [&](std::int64_t first, std::int64_t count) {
+                     for (std::int64_t r = 0; r < count; r += batch)
+                       rows.compute(first + r, std::min(batch, count - r));
+                   });
   }
 };
 
@@ -233,7 +252,7 @@ struct HostValuesInSpans {
   typename Rows::Arguments arguments;
 
   void operator()(const Member& member) const {
-    const Rows rows(arguments);
+    const Rows rows(arguments, threads_of(member));
     compute_in_parts(member, typename Rows::LongRow(rows, member.league_rank()));
   }
 };

@@ -9,7 +9,8 @@
 #include <cmath>
 #include <op/FinishRow.hpp>
 #include <op/WeightedLogSumExp.hpp>
-#include <row/WeightedSource.hpp>
+#include <row/GeneralBlock.hpp>
+#include <schedules/HostPanelBuffer.hpp>
 #include <schedules/HostValues.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -22,24 +23,33 @@ class HostWeightedRows {
   using T = typename V::Compute;
   using Op = WeightedLogSumExpOp<V>;
 
-  explicit HostWeightedRows(const Arguments& arguments)
+  HostWeightedRows(const Arguments& arguments, std::int64_t /*threads*/)
       : m_arguments(arguments),
-        m_source(arguments),
         m_spans(arguments.problem.columns),
-        m_values(host_thread_buffer<T>()),
-        m_weights(m_values + host_buffer_row) {}
+        m_values(long_buffer() ? host_long_thread_buffer<T>(2 * batch_buffer())
+                               : host_thread_buffer<T>()),
+        m_weights(m_values + (long_buffer() ? batch_buffer() : host_buffer_row)) {}
 
-  /// The number of rows that are computed together.
-  static std::int64_t batch(std::int64_t /*columns*/) { return 1; }
+  /// The number of rows that are computed together. Rows that lie side by side share cache lines.
+  std::int64_t batch() const {
+    constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
+    const std::int64_t columns = m_arguments.problem.columns;
+    if (columns == 0 || m_spans.count() > 1) return 1;
+    const bool are_contiguous = m_arguments.problem.x_column_stride == 1;
+    return std::clamp<std::int64_t>(batch_entries / columns, are_contiguous ? 1 : line,
+                                    VisibleColumns::most_rows);
+  }
 
+  /// Computes `count` rows from row `first` on, at most batch(), of one group of neighbours.
   void compute(std::int64_t first, std::int64_t count) const {
-    for (std::int64_t r = first; r < first + count; ++r) {
-      const LongRow row(*this, r);
-      if (m_spans.count() > 0)
-        compute_in_parts(row);
-      else
-        row.finish({});
+    if (m_spans.count() > 1) {
+      for (std::int64_t r = first; r < first + count; ++r) compute_in_parts(LongRow(*this, r));
+      return;
     }
+    const std::int64_t columns = m_arguments.problem.columns;
+    if (columns > 0) load({first, count, 0, columns});
+    for (std::int64_t r = 0; r < count; ++r)
+      LongRow(*this, first + r).finish(columns > 0 ? reduce_loaded(r, columns) : State{});
   }
 
   /// A row in spans, see compute_in_parts().
@@ -70,51 +80,155 @@ class HostWeightedRows {
     return {{static_cast<double>(state.reference), state.sum}};
   }
 
+  static constexpr std::int64_t batch_entries = 8192;
+
+  /// The entries of a batch, and whether they need a longer buffer than others.
+  std::int64_t batch_buffer() const { return batch() * m_arguments.problem.columns; }
+  bool long_buffer() const { return m_spans.count() == 1 && batch_buffer() > host_buffer_row; }
+
   State reduce_span(std::int64_t r, std::int64_t s) const {
-    const typename WeightedSource<V>::Row row(m_arguments, r);
-    const std::int64_t first = m_spans.begin(s), size = m_spans.size(s);
-    load(r, row, first, size);
-    m_source.weights_on_host(row, first, size, m_weights);
-    for (std::int64_t i = 0; i < size; ++i) drop_if_without_effect(m_values[i], m_weights[i]);
+    load({r, 1, m_spans.begin(s), m_spans.size(s)});
+    return reduce_loaded(0, m_spans.size(s));
+  }
+
+  /// Computes the values and the weights of a block into the buffers.
+  void load(const HostBlock& block) const {
+    const WeightedBlock<V> entries(m_arguments, block);
+    entries.values(BlockBuffer<T>::of_rows(m_values, block.rows, block.columns));
+    entries.weights(BlockBuffer<T>::of_rows(m_weights, block.rows, block.columns));
+    for (std::int64_t i = 0; i < block.rows * block.columns; ++i)
+      drop_if_without_effect(m_values[i], m_weights[i]);
+  }
+
+  /// The state of row r of the buffers.
+  State reduce_loaded(std::int64_t r, std::int64_t columns) const {
+    const T* const values = m_values + r * columns;
+    const T* const weights = m_weights + r * columns;
     if constexpr (have_kernels<T, T>) {
       const auto& kernels = host_isa().template kernels<T, T>().weighted;
-      const HostState<T> state = kernels.reduce(m_values, m_weights, size);
+      const HostState<T> state = kernels.reduce(values, weights, columns);
       constexpr double slack = 1;  // entries are less than 1 above the reference of exponentials
       if (!keeps_digits<typename Op::State> || !is_near_zero(double_state(state), slack))
         return double_state(state);
-      return double_state(kernels.settled(state, m_values, m_weights, size));
+      return double_state(kernels.settled(state, values, weights, columns));
     } else {
-      return double_state(reduce_without_vectors(size));
+      return double_state(reduce_without_vectors(values, weights, columns));
     }
   }
 
-  void load(std::int64_t r, const typename WeightedSource<V>::Row& row, std::int64_t first,
-            std::int64_t size) const {
-    const std::int64_t stride = m_arguments.problem.x_column_stride;
-    const auto* const x = m_arguments.row(r).x + first * stride;
-    if (stride == 1) return m_source.values_on_host(row, x, first, size, m_values);
-    for (std::int64_t i = 0; i < size; ++i) m_values[i] = static_cast<T>(x[i * stride]);
-    m_source.values_on_host(row, m_values, first, size, m_values);
-  }
-
   /// For libraries without the vector kernels of the type: those for half types alone.
-  HostState<T> reduce_without_vectors(std::int64_t size) const {
-    const T max = *std::max_element(m_values, m_values + size);
+  static HostState<T> reduce_without_vectors(const T* values, const T* weights, std::int64_t size) {
+    const T max = *std::max_element(values, values + size);
     double sum = 0;
     for (std::int64_t i = 0; i < size; ++i) {
-      const T v = m_values[i];
+      const T v = values[i];
       const T term = max == infinity ? exp_below_infinity(v) : Kokkos::exp(v - max);
-      sum += v == -infinity ? 0.0 : static_cast<double>(m_weights[i] * term);
+      sum += v == -infinity ? 0.0 : static_cast<double>(weights[i] * term);
     }
     return {max, max, sum};
   }
 
   const Arguments& m_arguments;
-  WeightedSource<V> m_source;
   HostSpans m_spans;
   T* m_values;
   T* m_weights;
 };
+
+/// The same for rows whose values and weights are computed side by side, so that each lane of a
+/// vector belongs to a row. The bits differ from those of HostWeightedRows.
+template <class V>
+class HostWeightedPanels {
+ public:
+  using Arguments = WeightedArgs<V>;
+  using T = typename V::Compute;
+  using Op = WeightedLogSumExpOp<V>;
+
+  HostWeightedPanels(const Arguments& arguments, std::int64_t threads)
+      : m_arguments(arguments), m_rows(arguments, threads) {}
+
+  /// Whether that takes less time: rows are short, or lie side by side and are not so long that the
+  /// buffers hold few of them.
+  static bool serves(const Arguments& arguments) {
+    constexpr std::int64_t most_of_rows = 64;
+    const auto& problem = arguments.problem;
+    if (!have_kernels<T, T> || problem.columns == 0) return false;
+    return problem.columns <= most_of_rows ||
+           (HostPanelBuffer<T>::serves(problem) && rows_held(problem.columns) >= least_rows);
+  }
+
+  std::int64_t batch() const {
+    return std::min(rows_held(m_arguments.problem.columns), VisibleColumns::most_rows);
+  }
+
+  void compute(std::int64_t first, std::int64_t count) const {
+    if constexpr (have_kernels<T, T>) {
+      T lse[VisibleColumns::most_rows], sum[VisibleColumns::most_rows];
+      bool is_open[VisibleColumns::most_rows];
+      HostWeightedPanel<T> panel = loaded({first, count, 0, m_arguments.problem.columns});
+      panel.lse = lse;
+      panel.sum = sum;
+      panel.is_open = is_open;
+      host_isa().template kernels<T, T>().weighted.panel(panel);
+      for (std::int64_t r = 0; r < count; ++r)
+        if (is_open[r])
+          m_rows.compute(first + r, 1);
+        else
+          write(first + r, lse[r], sum[r]);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t line = HostPanelBuffer<T>::line;
+  static constexpr std::int64_t least_rows = 4 * line;
+
+  static std::int64_t rows_held(std::int64_t columns) {
+    return (host_buffer_row / columns - line) / line * line;
+  }
+
+  HostWeightedPanel<T> loaded(const HostBlock& block) const {
+    const std::int64_t distance = block.rows + line;  // columns aren't a power of two apart
+    const auto buffer = [&](T* data) {
+      return BlockBuffer<T>::of_columns(data, block.rows, block.columns, distance);
+    };
+    const BlockBuffer<T> values = buffer(host_thread_buffer<T>());
+    const BlockBuffer<T> weights = buffer(values.data() + host_buffer_row);
+    const WeightedBlock<V> entries(m_arguments, block);
+    entries.values(values);
+    entries.weights(weights);
+    for (std::int64_t c = 0; c < block.columns; ++c) {
+      T* const value = values.run(c);
+      T* const weight = weights.run(c);
+      for (std::int64_t r = 0; r < block.rows; ++r) drop_if_without_effect(value[r], weight[r]);
+    }
+    return {values.data(), weights.data(), distance, block.rows,
+            block.columns, nullptr,        nullptr,  nullptr};
+  }
+
+  struct Result {
+    T value;
+    T sign;
+  };
+  void write(std::int64_t r, T lse, T sum) const {
+    const T sign = sum > T(0) ? T(1) : sum < T(0) ? T(-1) : sum;
+    finish_row_with<Op>(m_arguments, Result{lse, sign}, m_arguments.row(r).y);
+  }
+
+  const Arguments& m_arguments;
+  HostWeightedRows<V> m_rows;  // computes rows that stay open
+};
+
+template <class Exec, class V>
+void host_weighted(const Exec& exec, const std::string& label, const WeightedArgs<V>& arguments,
+                   bool reproducible) {
+  using Panels = HostWeightedPanels<V>;
+  const std::int64_t threads = std::max(1, exec.concurrency());
+  if (!reproducible && Panels::serves(arguments))
+    launch_host_blocks(
+        exec, label,
+        HostValuesBlocks<Panels>{arguments, std::min(arguments.problem.rows, threads)});
+  else
+    host_values<Exec, HostWeightedRows<V>>(exec, label, arguments);
+}
 
 }  // namespace KokkosSoftmax::Impl
 
