@@ -109,18 +109,20 @@ struct GradientKernelsOf {
     constexpr std::int64_t most_entries = 512;
     const Gradient<L> gradient(job.factors);
     const std::int64_t rows = most_entries / job.columns;
-    alignas(64) T lse[most_entries], factor[most_entries], offset[most_entries],
-        result[most_entries];
+    constexpr std::int64_t size = most_entries + L::width;
+    alignas(64) T lse[size], factor[size], offset[size], result[most_entries];
+    // The last vector of a row reaches into the next one, which is written later.
+    const auto repeat = [&](T* to, T number) KOKKOSSOFTMAX_HOST_LAMBDA {
+      for (std::int64_t c = 0; c < job.columns; c += L::width) L::store(to + c, L::splat(number));
+    };
     for (std::int64_t first = 0; first < job.rows; first += rows) {
       const std::int64_t count = smaller(rows, job.rows - first);
       const std::int64_t entries = count * job.columns;
-      for (std::int64_t r = 0; r < count; ++r)
-        for (std::int64_t c = 0; c < job.columns; ++c) {
-          const std::int64_t i = r * job.columns + c;
-          lse[i] = job.lse[first + r];
-          factor[i] = job.factor[first + r];
-          offset[i] = job.offset[first + r];
-        }
+      for (std::int64_t r = 0; r < count; ++r) {
+        repeat(lse + r * job.columns, job.lse[first + r]);
+        repeat(factor + r * job.columns, job.factor[first + r]);
+        repeat(offset + r * job.columns, job.offset[first + r]);
+      }
       const X* const x = job.x + first * job.columns;
       for_each_vector<L>(
           0, entries, [&](std::int64_t i, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {

@@ -130,9 +130,9 @@ struct HostGradientJob {
   const T* lse;  // of each row, as the others
   const T* factor;
   const T* offset;
-  const T* label;     // the column that has another dx, as a number; -1 for none. Or null
-  const T* of_label;  // its dx
-  bool streams;       // dx is written past the caches
+  const T* label = nullptr;     // the column that has another dx, as a number; -1 for none
+  const T* of_label = nullptr;  // its dx
+  bool streams;                 // dx is written past the caches
 };
 
 /// The largest number of rows of a panel of a backward pass.

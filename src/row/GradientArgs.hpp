@@ -56,7 +56,7 @@ class GradientRow {
     if (arguments.has_labels()) {
       label = label_of_row(arguments.problem, arguments.labels, r);
       of_label = arguments.of_label;
-      offset = label == NoLabel::invalid ? Kokkos::Experimental::quiet_NaN_v<T> : arguments.of_all;
+      offset = offset_of(arguments, label);
     }
     factor = arguments.factor * derivative;
   }
@@ -71,6 +71,11 @@ class GradientRow {
     return product((probability(v) - (is_label ? of_label : T(0))) - offset);
   }
 
+  /// What all entries of a row with a label have less.
+  template <class Arguments>
+  KOKKOS_FORCEINLINE_FUNCTION static T offset_of(const Arguments& arguments, std::int64_t label) {
+    return label == NoLabel::invalid ? Kokkos::Experimental::quiet_NaN_v<T> : arguments.of_all;
+  }
   /// dx, given by how much the probability is above its target.
   KOKKOS_FORCEINLINE_FUNCTION static T product(T factor, T above) {
     return above == T(0) ? T(0) : factor * above;

@@ -33,6 +33,23 @@ KOKKOS_FORCEINLINE_FUNCTION T& number_of_row(const Problem& problem, const RowNu
   return numbers.data[outer_offset(problem, r, numbers.outer_stride)];
 }
 
+/// The numbers of neighbouring rows, from row `first` on. The rows have the same indices along all
+/// outer axes except the last. `data` is null if there are none.
+template <class T>
+struct NumbersOfRows {
+  template <class Problem>
+  NumbersOfRows(const Problem& problem, const RowNumbers<T>& numbers, std::int64_t first)
+      : data(numbers.data == nullptr
+                 ? nullptr
+                 : numbers.data + outer_offset(problem, first, numbers.outer_stride)),
+        stride(numbers.outer_stride[problem.outer_rank - 1]) {}
+
+  T& operator[](std::int64_t r) const { return data[r * stride]; }
+
+  T* data;
+  std::int64_t stride;
+};
+
 /// What a row without a column for its label has in place of it.
 struct NoLabel {
   enum : std::int64_t {

@@ -86,13 +86,17 @@ class HostGradientBlock {
       : m_arguments(arguments), m_block(block), m_streams(streams) {}
 
   void compute() {
-    for (std::int64_t r = 0; r < m_block.rows; ++r) read_row(r);
-    if (m_arguments.has_labels()) compute_labels();
+    read_rows();
+    if (m_arguments.has_labels()) {
+      read_labels();
+      compute_labels();
+    }
     if constexpr (knows_rows<Source>)
       compute_values();
     else
       compute_entries();
-    for (std::int64_t r = 0; r < m_block.rows; ++r) finish_row(r);
+    if (m_arguments.has_labels())
+      for (std::int64_t r = 0; r < m_block.rows; ++r) finish_row(r);
   }
 
  private:
@@ -106,26 +110,34 @@ class HostGradientBlock {
 
   const auto& problem() const { return m_arguments.problem; }
 
-  void read_row(std::int64_t r) {
-    const GradientRow<X, T> row(m_arguments, m_block.first_row + r);
-    m_lse[r] = row.lse;
-    m_factor[r] = row.factor;
-    m_offset[r] = row.offset;
-    m_label[r] = row.label;
-    if (!m_arguments.has_labels()) return;
-    m_label_column[r] = has_label(r) ? static_cast<T>(row.label - m_block.first_column) : T(-1);
-    m_of_label[r] = has_label(r) ? entry_of_label(r) : T(0);
+  void read_rows() {
+    const NumbersOfRows<const T> lse(problem(), m_arguments.row_lse, m_block.first_row);
+    const NumbersOfRows<const T> derivative(problem(), m_arguments.derivative, m_block.first_row);
+    for (std::int64_t r = 0; r < m_block.rows; ++r) {
+      m_lse[r] = lse[r];
+      m_factor[r] = m_arguments.factor * derivative[r];
+      m_offset[r] = T(0);
+    }
+  }
+  /// Reads the labels and their entries.
+  void read_labels() {
+    const auto& index = m_arguments.labels.index;
+    const std::int64_t first = outer_offset(problem(), m_block.first_row, index.outer_stride);
+    const std::int64_t stride = index.outer_stride[problem().outer_rank - 1];
+    const X* x = m_arguments.row(m_block.first_row).x;
+    for (std::int64_t r = 0; r < m_block.rows; ++r, x += fastest_axis(problem()).x_stride) {
+      m_label[r] = label_at(problem(), m_arguments.labels, first + r * stride);
+      m_offset[r] = GradientRow<X, T>::offset_of(m_arguments, m_label[r]);
+      const bool is_here = has_label(r);
+      m_label_column[r] = is_here ? static_cast<T>(m_label[r] - m_block.first_column) : T(-1);
+      m_of_label[r] = is_here ? static_cast<T>(x[m_label[r] * problem().x_column_stride]) : T(0);
+    }
   }
   /// Whether the label of row r is a column of the block.
   bool has_label(std::int64_t r) const {
     return m_label[r] >= m_block.first_column &&
            m_label[r] < m_block.first_column + m_block.columns;
   }
-  T entry_of_label(std::int64_t r) const {
-    const X* const x = m_arguments.row(m_block.first_row + r).x;
-    return static_cast<T>(x[m_label[r] * problem().x_column_stride]);
-  }
-
   /// dx of the labels, given their entries. It is computed before x may be overwritten.
   void compute_labels() {
     if constexpr (have_kernels<T, T> && !knows_rows<Source>) {

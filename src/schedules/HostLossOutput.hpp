@@ -6,6 +6,7 @@
 /// What the host schedules of cross_entropy have in common: the numbers of rows, and the sums over
 /// rows for label smoothing.
 
+#include <algorithm>
 #include <impl/device/numerics/KokkosSoftmax_CompensatedSum.hpp>
 #include <op/CrossEntropy.hpp>
 #include <row/HostBlock.hpp>
@@ -46,17 +47,17 @@ class HostLossOutput {
   template <class LogP, class MeanLogP>
   void write_rows(std::int64_t first, std::int64_t count, const T* lse, const LogP& log_p,
                   const MeanLogP& mean_log_p) const {
-    const OfRows<T> row_lse(m_arguments.problem, m_arguments.row_lse, first);
-    const OfRows<T> loss(m_arguments.problem, m_arguments.loss, first);
+    const NumbersOfRows<T> row_lse(m_arguments.problem, m_arguments.row_lse, first);
+    const NumbersOfRows<T> loss(m_arguments.problem, m_arguments.loss, first);
     const auto& index = m_arguments.labels.index;
     const std::int64_t label_of_first =
         outer_offset(m_arguments.problem, first, index.outer_stride);
     const std::int64_t label_stride = index.outer_stride[m_arguments.problem.outer_rank - 1];
     for (std::int64_t r = 0; r < count; ++r) {
-      if (row_lse.data != nullptr) row_lse.data[r * row_lse.stride] = lse[r];
+      if (row_lse.data != nullptr) row_lse[r] = lse[r];
       const std::int64_t label =
           label_at(m_arguments.problem, m_arguments.labels, label_of_first + r * label_stride);
-      loss.data[r * loss.stride] =
+      loss[r] =
           loss_of(label, label < 0 ? T(0) : log_p(r, label), smooths() ? mean_log_p(r) : T(0));
     }
   }
@@ -101,8 +102,9 @@ class HostLossOutput {
     const auto share = static_cast<double>(m_arguments.share);
     const std::int64_t rows = numbers.run_size(), columns = numbers.runs();
     CompensatedSum<double> sum[most_rows];
+    double partial[most_rows];
     for (std::int64_t first = 0; first < columns; first += most_terms) {
-      double partial[most_rows] = {};
+      std::fill_n(partial, rows, 0.0);
       for (std::int64_t c = first; c < std::min(columns, first + most_terms); ++c)
         for (std::int64_t r = 0; r < rows; ++r)
           partial[r] += share * static_cast<double>(numbers.run(c)[r]);
@@ -113,20 +115,6 @@ class HostLossOutput {
 
  private:
   static constexpr std::int64_t most_terms = 8;  // of a partial sum
-
-  /// The numbers of neighbouring rows. `data` is null if there are none.
-  template <class Number>
-  struct OfRows {
-    template <class Problem>
-    OfRows(const Problem& problem, const RowNumbers<Number>& numbers, std::int64_t first)
-        : data(numbers.data == nullptr
-                   ? nullptr
-                   : numbers.data + outer_offset(problem, first, numbers.outer_stride)),
-          stride(numbers.outer_stride[problem.outer_rank - 1]) {}
-
-    Number* data;
-    std::int64_t stride;
-  };
 
   T loss_of(std::int64_t label, T log_p, T mean_log_p) const {
     const T smoothing = m_arguments.smoothing;
