@@ -12,7 +12,7 @@
 #include <schedules/HostRows.hpp>
 #include <schedules/HostValuePanels.hpp>
 #include <schedules/HostVectors.hpp>
-#include <schedules/HostWeighted.hpp>
+#include <schedules/HostWeightedPanels.hpp>
 
 namespace KokkosSoftmax::Impl {
 

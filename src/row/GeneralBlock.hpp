@@ -42,8 +42,7 @@ class VisibleColumns {
   }
 
   bool are_all() const { return m_least == m_block.columns; }
-  /// Whether time is saved by leaving out the other entries. Short rows are computed as a whole,
-  /// several at a time.
+  /// Whether time is saved by leaving out the other entries. It isn't for short rows.
   bool limit_loops() const { return !are_all() && m_block.columns > most_short_columns; }
 
   /// The entries of a run that are visible: of a column all, or none.
@@ -74,8 +73,6 @@ class VisibleColumns {
       column[r] = number < m_of_row[r] ? column[r] : by;
   }
 
-  static constexpr std::int64_t most_short_columns = 64;
-
   HostBlock m_block;
   bool m_is_limited;
   std::int64_t m_least;  // of all rows
@@ -100,7 +97,7 @@ class GeneralBlock {
   /// Computes the values into a buffer of the block's extents.
   void values(const BlockBuffer<T>& to) const {
     const auto add = [](T v, auto bias) { return v + static_cast<T>(bias); };
-    combine(to, x(), [](T, X entry) { return static_cast<T>(entry); });
+    combine(to, entries_of(m_arguments, m_block), [](T, X entry) { return static_cast<T>(entry); });
     if (!m_inputs.scale_biases) multiply(to);
     if (m_inputs.bias.data != nullptr)
       with_type(m_inputs.bias_is_entries, [&]<class Bias>(std::type_identity<Bias>) {
@@ -147,12 +144,6 @@ class GeneralBlock {
 
  private:
   int fastest() const { return m_arguments.problem.outer_rank - 1; }
-
-  BlockInput<X> x() const {
-    const auto& problem = m_arguments.problem;
-    return {m_arguments.row(m_block.first_row).x + m_block.first_column * problem.x_column_stride,
-            problem.outer[fastest()].x_stride, problem.x_column_stride};
-  }
 
   void multiply(const BlockBuffer<T>& to) const {
     if (m_arguments.scale == T(1) && !m_arguments.product_is_zero) return;

@@ -8,6 +8,7 @@
 #include <Kokkos_Macros.hpp>
 #include <algorithm>
 #include <cstdint>
+#include <impl/KokkosSoftmax_RowProblem.hpp>
 
 namespace KokkosSoftmax::Impl {
 
@@ -28,6 +29,24 @@ struct BlockInput {
   std::int64_t column_stride;
 };
 
+/// The outer axis along which neighbouring rows have the smallest distance.
+template <class Problem>
+const OuterAxis& fastest_axis(const Problem& problem) {
+  return problem.outer[problem.outer_rank - 1];
+}
+
+/// The entries of x in a block.
+template <class Arguments>
+BlockInput<typename Arguments::X> entries_of(const Arguments& arguments, const HostBlock& block) {
+  const auto& problem = arguments.problem;
+  return {arguments.row(block.first_row).x + block.first_column * problem.x_column_stride,
+          fastest_axis(problem).x_stride, problem.x_column_stride};
+}
+
+/// Rows of up to so many columns are computed several at a time, so that vectors needn't end with
+/// rows.
+inline constexpr std::int64_t most_short_columns = 64;
+
 /// A buffer for the entries of a block. A *run* is what is contiguous in it: a row or a column.
 template <class T>
 class BlockBuffer {
@@ -36,11 +55,15 @@ class BlockBuffer {
   static BlockBuffer of_rows(T* data, std::int64_t rows, std::int64_t columns) {
     return {data, rows, columns, columns, true};
   }
-  /// The columns are `distance` entries apart, and the rows lie side by side.
-  static BlockBuffer of_columns(T* data, std::int64_t rows, std::int64_t columns,
-                                std::int64_t distance) {
-    return {data, columns, rows, distance, false};
+  /// The rows lie side by side.
+  static BlockBuffer of_columns(T* data, std::int64_t rows, std::int64_t columns) {
+    return {data, columns, rows, column_distance(rows), false};
   }
+  /// The entries from column to column if rows lie side by side: a cache line more than the rows,
+  /// so that columns aren't a power of two apart.
+  static constexpr std::int64_t column_distance(std::int64_t rows) { return rows + line; }
+  /// The entries of a cache line.
+  static constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
 
   T* data() const { return m_data; }
   T* run(std::int64_t k) const { return m_data + k * m_distance; }
@@ -50,19 +73,14 @@ class BlockBuffer {
   std::int64_t row_stride() const { return m_runs_are_rows ? m_distance : 1; }
   std::int64_t column_stride() const { return m_runs_are_rows ? 1 : m_distance; }
 
-  /// Replaces each entry v by f(v, the entry of `input` for the same row and column). Of run k only
-  /// the first size_of(k) entries, which `input` is read for.
+  /// Replaces each entry v by f(v, the entry of `input` for the same row and column). This is done
+  /// for the first size_of(k) entries of run k; no others are read.
   template <class Entry, class SizeOf, class F>
   void combine(const BlockInput<Entry>& input, const SizeOf& size_of, const F& f) const {
-    const std::int64_t run_stride = m_runs_are_rows ? input.row_stride : input.column_stride;
-    const std::int64_t stride = m_runs_are_rows ? input.column_stride : input.row_stride;
-    // Across the runs, if their entries lie side by side: each cache line is read once.
-    const bool crosses = m_runs > 1 && stride > 1 && stride > run_stride;
-    const std::int64_t step = crosses ? crossed_entries : std::max<std::int64_t>(m_size, 1);
-    for (std::int64_t i = 0; i < m_size; i += step)
-      for (std::int64_t k = 0; k < m_runs; ++k)
-        combine_run(run(k) + i, std::min(step, size_of(k) - i),
-                    input.data + k * run_stride + i * stride, stride, f);
+    for_each_stretch(input.row_stride, input.column_stride, [&](const Stretch& at) {
+      combine_run(run(at.run) + at.first, std::min(at.size, size_of(at.run) - at.first),
+                  input.data + at.offset, at.stride, f);
+    });
   }
   /// The same for all entries.
   template <class Entry, class F>
@@ -91,17 +109,35 @@ class BlockBuffer {
   /// Copies the entries to y, whose strides are in entries.
   template <class Y>
   void copy_to(Y* y, std::int64_t row_stride, std::int64_t column_stride) const {
-    const std::int64_t run_stride = m_runs_are_rows ? row_stride : column_stride;
-    const std::int64_t stride = m_runs_are_rows ? column_stride : row_stride;
-    const bool crosses = m_runs > 1 && stride > 1 && stride > run_stride;
-    const std::int64_t step = crosses ? crossed_entries : std::max<std::int64_t>(m_size, 1);
-    for (std::int64_t i = 0; i < m_size; i += step)
-      for (std::int64_t k = 0; k < m_runs; ++k)
-        copy_run(run(k) + i, std::min(step, m_size - i), y + k * run_stride + i * stride, stride);
+    for_each_stretch(row_stride, column_stride, [&](const Stretch& at) {
+      copy_run(run(at.run) + at.first, at.size, y + at.offset, at.stride);
+    });
   }
 
  private:
-  static constexpr std::int64_t most_short_columns = 64;
+  /// Some entries of a run, and where they are in an array.
+  struct Stretch {
+    std::int64_t run;
+    std::int64_t first;  // of the run's entries
+    std::int64_t size;
+    std::int64_t offset;  // in the array
+    std::int64_t stride;
+  };
+  /// Calls f(stretch) for all runs, given the strides of an array. If the entries of neighbouring
+  /// runs lie side by side there, a few entries of each run come before the next ones, so that each
+  /// cache line is read or written once. So few lines stay in the first-level cache, also if they
+  /// are a power of two apart.
+  template <class F>
+  void for_each_stretch(std::int64_t row_stride, std::int64_t column_stride, const F& f) const {
+    constexpr std::int64_t few = 8;
+    const std::int64_t run_stride = m_runs_are_rows ? row_stride : column_stride;
+    const std::int64_t stride = m_runs_are_rows ? column_stride : row_stride;
+    const bool crosses = m_runs > 1 && stride > 1 && stride > run_stride;
+    const std::int64_t step = crosses ? few : std::max<std::int64_t>(m_size, 1);
+    for (std::int64_t i = 0; i < m_size; i += step)
+      for (std::int64_t k = 0; k < m_runs; ++k)
+        f(Stretch{k, i, std::min(step, m_size - i), k * run_stride + i * stride, stride});
+  }
 
   /// combine() for short rows with the same entries: those of several rows are combined at once, so
   /// that vectors needn't end with rows.
@@ -116,10 +152,6 @@ class BlockBuffer {
     for (std::int64_t r = 0; r < m_runs; r += rows)
       combine_run(run(r), std::min(rows, m_runs - r) * m_size, entries, 1, f);
   }
-
-  /// The entries of a run that are read or written before those of the next run, if neighbouring
-  /// runs share cache lines. So many lines stay in the first-level cache.
-  static constexpr std::int64_t crossed_entries = 8;
 
   struct AllOfRun {
     std::int64_t size;

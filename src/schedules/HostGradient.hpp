@@ -6,6 +6,8 @@
 /// The host schedule of the gradients of operations with one number per row, with the kernels of
 /// host/Gradient.hpp.
 
+#include <algorithm>
+#include <cstdlib>
 #include <row/GeneralBlock.hpp>
 #include <row/GradientArgs.hpp>
 #include <schedules/HostJobs.hpp>
@@ -64,9 +66,9 @@ class HostBlocks {
   std::int64_t m_spans;
 };
 
-/// Whether the entries of a row are next to one another, or rows don't lie side by side either.
+/// Whether rows are computed one after the other, and not side by side.
 template <class Source, class Problem>
-bool has_contiguous_rows(const Problem& problem) {
+bool computes_rows(const Problem& problem) {
   if (problem.columns == 1 || (problem.x_column_stride == 1 && problem.y_column_stride == 1))
     return true;
   return knows_rows<Source> &&
@@ -105,8 +107,8 @@ class HostGradientBlock {
   static_assert(most_rows <= VisibleColumns::most_rows);
   /// Values that stay in the second-level cache.
   static constexpr std::int64_t piece_entries = 32768;
-  static constexpr std::int64_t line = 64 / static_cast<std::int64_t>(sizeof(T));
-  static_assert(piece_entries <= host_buffer_size && piece_entries > most_rows + line);
+  static_assert(piece_entries <= host_buffer_size &&
+                piece_entries > BlockBuffer<T>::column_distance(most_rows));
 
   const auto& problem() const { return m_arguments.problem; }
 
@@ -186,9 +188,10 @@ class HostGradientBlock {
   /// The entries of a block whose values are computed into a buffer first, a piece after the other.
   /// The buffer has the order of x, so that cache lines are read as a whole.
   void compute_values() const {
-    const bool are_rows = has_contiguous_rows<Source>(problem());
-    const std::int64_t columns =
-        std::min(m_block.columns, are_rows ? piece_entries : piece_entries / (m_block.rows + line));
+    const bool are_rows = computes_rows<Source>(problem());
+    const std::int64_t columns = std::min(
+        m_block.columns,
+        are_rows ? piece_entries : piece_entries / BlockBuffer<T>::column_distance(m_block.rows));
     const std::int64_t rows =
         are_rows ? std::min(piece_entries / columns, m_block.rows) : m_block.rows;
     for (std::int64_t r = 0; r < m_block.rows; r += rows)
@@ -198,11 +201,9 @@ class HostGradientBlock {
                       are_rows);
   }
   void compute_piece(const HostBlock& piece, bool are_rows) const {
-    const std::int64_t distance = piece.rows + line;  // columns aren't a power of two apart
     T* const values = host_thread_buffer<T>();
-    const auto buffer =
-        are_rows ? BlockBuffer<T>::of_rows(values, piece.rows, piece.columns)
-                 : BlockBuffer<T>::of_columns(values, piece.rows, piece.columns, distance);
+    const auto buffer = are_rows ? BlockBuffer<T>::of_rows(values, piece.rows, piece.columns)
+                                 : BlockBuffer<T>::of_columns(values, piece.rows, piece.columns);
     GeneralBlock<V>(m_arguments, piece).values(buffer);
     X* const dx =
         m_arguments.row(piece.first_row).y + piece.first_column * problem().y_column_stride;
@@ -302,7 +303,7 @@ void host_gradient(const Exec& exec, const std::string& label,
   const auto& problem = arguments.problem;
   const std::int64_t threads = exec.concurrency();
   const HostBlocks parts(problem.rows, problem.columns, fastest_axis(problem).extent,
-                         has_contiguous_rows<Source>(problem), threads);
+                         computes_rows<Source>(problem), threads);
   const bool streams = exceeds_caches(problem, threads);
   launch_host_blocks(
       exec, label,

@@ -10,6 +10,7 @@
 #include <host/Isa.hpp>
 #include <impl/device/op/KokkosSoftmax_LogSumExp.hpp>
 #include <impl/device/op/KokkosSoftmax_Softmax.hpp>
+#include <row/HostBlock.hpp>
 #include <row/RowArgs.hpp>
 #include <row/Source.hpp>
 #include <schedules/HostBuffers.hpp>
@@ -66,12 +67,6 @@ struct HostKernelsOf<LogSumExpOp<V>> : HostTableOf<V> {
   }
 };
 
-/// The outer axis along which neighbouring rows have the smallest distance.
-template <class Problem>
-const OuterAxis& fastest_axis(const Problem& problem) {
-  return problem.outer[problem.outer_rank - 1];
-}
-
 /// Whether y is written past the caches of `threads` threads: x and y are larger than these. If y
 /// is x, it is in a cache when it is written.
 template <class X, class Y>
@@ -82,16 +77,25 @@ bool exceeds_caches(const RowProblem<X, Y>& problem, std::int64_t threads) {
          bytes > last_level_cache_bytes(threads);
 }
 
-/// A job of rows that stand one after the other in `values`, and are replaced by their results.
+/// What jobs on numbers have in common that are values already, and are in a buffer.
 template <class T>
-HostRowsJob<T, T, T> rows_in_buffer(T* values, std::int64_t rows, std::int64_t columns) {
-  HostRowsJob<T, T, T> job;
+HostJob<T, T, T> job_of_values() {
+  HostJob<T, T, T> job;
   job.factors = {T(1), T(1), true, false};
   job.lse = {nullptr, 0};
   job.max = {nullptr, 0};
   job.zero_empty_rows = false;
   job.streams = false;
   job.y_holds_row_values = false;
+  job.buffer = nullptr;
+  return job;
+}
+
+/// A job of rows that stand one after the other in `values`, and are replaced by their results.
+template <class T>
+HostRowsJob<T, T, T> rows_in_buffer(T* values, std::int64_t rows, std::int64_t columns) {
+  HostRowsJob<T, T, T> job;
+  static_cast<HostJob<T, T, T>&>(job) = job_of_values<T>();
   job.x = values;
   job.x_stride = columns;
   job.y = values;

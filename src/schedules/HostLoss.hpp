@@ -91,7 +91,7 @@ class HostLossRows {
   void compute_batch(const HostBlock& block) const {
     T lse[most_rows];
     Job all = job(block.rows, lse);
-    const BlockInput<X> entries = m_output.entries(block);
+    const BlockInput<X> entries = entries_of(m_arguments, block);
     bool is_loaded = true;
     if constexpr (std::is_same_v<X, T>)
       if (entries.column_stride == 1) {

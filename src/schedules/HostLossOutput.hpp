@@ -31,14 +31,8 @@ class HostLossOutput {
     return LossSource<V>(m_arguments).on_host().template factors<HostFactors<T>>();
   }
 
-  /// The entries of a block as they are read.
-  BlockInput<X> entries(const HostBlock& block) const {
-    const auto& problem = m_arguments.problem;
-    return {m_arguments.row(block.first_row).x + block.first_column * problem.x_column_stride,
-            fastest_axis(problem).x_stride, problem.x_column_stride};
-  }
   void load(const HostBlock& block, const BlockBuffer<T>& to) const {
-    to.combine(entries(block), [](T, X entry) { return static_cast<T>(entry); });
+    to.combine(entries_of(m_arguments, block), [](T, X entry) { return static_cast<T>(entry); });
   }
 
   /// Writes the numbers of rows from row `first` on, of one group of neighbours: their

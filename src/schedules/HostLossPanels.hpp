@@ -29,65 +29,19 @@ class HostLossPanels {
 
   std::int64_t neighbours() const { return fastest_axis(m_arguments.problem).extent; }
 
+  std::int64_t columns() const { return m_arguments.problem.columns; }
   void compute(std::int64_t first, std::int64_t count) const {
-    Buffer::for_each_panel(
-        first, count, m_arguments.problem.columns,
-        [&](std::int64_t r, std::int64_t rows) { compute_held(r, rows); },
-        [&](std::int64_t r, std::int64_t rows) { compute_in_parts(Parts(*this, r, rows, 1)); });
-  }
-
-  /// The columns of some rows in parts, see compute_in_parts(). There are no entries to write.
-  class Parts {
-   public:
-    struct State {
-      HostPanelStates<T> rows;
-      double total[host_panel_rows];  // of the entries' shares (LossArgs), if the loss is smoothed
-    };
-
-    Parts(const HostLossPanels& panels, std::int64_t first, std::int64_t rows,
-          std::int64_t most_parts = HostColumnParts::most)
-        : m_panels(panels),
-          m_first(first),
-          m_rows(rows),
-          m_parts(panels.m_arguments.problem.columns, most_parts) {}
-
-    std::int64_t count() const { return m_parts.count(); }
-    void reduce(std::int64_t p, State& state) const {
-      m_panels.reduce({m_first, m_rows, m_parts.begin(p), m_parts.begin(p + 1) - m_parts.begin(p)},
-                      state);
-    }
-    void merge(State& into, const State& from) const { m_panels.merge(into, from, m_rows); }
-    void finish(const State& all) const { m_panels.finish(m_first, m_rows, all); }
-    void write(std::int64_t /*first*/, std::int64_t /*last*/, const State&) const {}
-
-   private:
-    const HostLossPanels& m_panels;
-    std::int64_t m_first;
-    std::int64_t m_rows;
-    HostColumnParts m_parts;
-  };
-
- private:
-  using State = typename Parts::State;
-
-  static const auto& kernels() { return HostTableOf<ValueTypes<T>>::table().log_softmax; }
-
-  /// The job of the entries in the buffer.
-  Job job(const BlockBuffer<T>& buffer, T* lse) const {
-    Job job = job_in_buffer(buffer);
-    job.factors = m_output.factors();
-    job.lse = {lse, 1};
-    return job;
+    compute_in_panel_buffer<T>(*this, first, count);
   }
 
   /// All columns of some rows, for which the buffer has space.
   void compute_held(std::int64_t first, std::int64_t rows) const {
-    const HostBlock block{first, rows, 0, m_arguments.problem.columns};
+    const HostBlock block{first, rows, 0, columns()};
     const BlockBuffer<T> log_p = Buffer::of(block);
     T lse[host_panel_rows];
     Job all = job(log_p, lse);
     all.buffer = host_thread_buffer<T, host_panel_buffer_size<T>>();
-    const BlockInput<X> entries = m_output.entries(block);
+    const BlockInput<X> entries = entries_of(m_arguments, block);
     bool is_loaded = true;
     if constexpr (std::is_same_v<X, T>)
       if (entries.row_stride == 1) {
@@ -104,6 +58,12 @@ class HostLossPanels {
         [&](std::int64_t r) { return m_output.mean(total[r]); });
   }
 
+  // The parts of rows, see HostBlocksInParts. There are no entries to write.
+  struct State {
+    HostPanelStates<T> rows;
+    double total[host_panel_rows];  // of the entries' shares (LossArgs), if the loss is smoothed
+  };
+  using Parts = HostBlocksInParts<HostLossPanels>;
   void reduce(const HostBlock& block, State& state) const {
     bool is_first = true;
     Buffer::for_each_piece(block, [&](const HostBlock& piece) {
@@ -128,13 +88,15 @@ class HostLossPanels {
 
   /// The logarithm of a probability is an affine function of the entry. So the mean of the
   /// logarithms is the logarithm for the mean entry.
-  void finish(std::int64_t first, std::int64_t rows, const State& all) const {
+  void finish(const HostBlock& block, const State& all) const {
+    const std::int64_t first = block.first_row, rows = block.rows;
     const BlockBuffer<T> of_label_and_mean = Buffer::of({first, rows, 0, 2});
     T* const of_label = of_label_and_mean.run(0);
     T* const of_mean = of_label_and_mean.run(1);
     for (std::int64_t r = 0; r < rows; ++r) {
       const std::int64_t column = std::max<std::int64_t>(m_output.label(first + r), 0);
-      of_label[r] = static_cast<T>(*m_output.entries({first + r, 1, column, 1}).data);
+      of_label[r] =
+          static_cast<T>(*entries_of(m_arguments, HostBlock{first + r, 1, column, 1}).data);
       of_mean[r] = m_output.smooths() ? m_output.mean(all.total[r]) : of_label[r];
     }
     T lse[host_panel_rows];
@@ -144,6 +106,18 @@ class HostLossPanels {
     m_output.write_rows(
         first, rows, lse, [&](std::int64_t r, std::int64_t) { return of_label[r]; },
         [&](std::int64_t r) { return of_mean[r]; });
+  }
+  void write(const HostBlock&, const State&) const {}
+
+ private:
+  static const auto& kernels() { return HostTableOf<ValueTypes<T>>::table().log_softmax; }
+
+  /// The job of the entries in the buffer.
+  Job job(const BlockBuffer<T>& buffer, T* lse) const {
+    Job job = job_in_buffer(buffer);
+    job.factors = m_output.factors();
+    job.lse = {lse, 1};
+    return job;
   }
 
   const Arguments& m_arguments;

@@ -33,49 +33,60 @@ class HostValuePanels {
 
   std::int64_t neighbours() const { return fastest_axis(m_arguments.problem).extent; }
 
+  std::int64_t columns() const { return m_arguments.problem.columns; }
   void compute(std::int64_t first, std::int64_t count) const {
-    Buffer::for_each_panel(
-        first, count, m_arguments.problem.columns,
-        [&](std::int64_t r, std::int64_t rows) { compute_held(r, rows); },
-        [&](std::int64_t r, std::int64_t rows) { compute_in_parts(Parts(*this, r, rows, 1)); });
+    compute_in_panel_buffer<T>(*this, first, count);
   }
 
-  /// The columns of some rows in parts, see compute_in_parts(). The values of a part are computed
-  /// in pieces that stay in the cache.
-  class Parts {
-   public:
-    using State = HostPanelStates<T>;
-
-    Parts(const HostValuePanels& panels, std::int64_t first, std::int64_t rows,
-          std::int64_t most_parts = HostColumnParts::most)
-        : m_panels(panels),
-          m_first(first),
-          m_rows(rows),
-          m_parts(panels.m_arguments.problem.columns, most_parts) {}
-
-    std::int64_t count() const { return m_parts.count(); }
-    void reduce(std::int64_t p, State& state) const {
-      m_panels.reduce(block(m_parts.begin(p), m_parts.begin(p + 1)), state);
+  /// All columns of some rows, which the buffer holds.
+  void compute_held(std::int64_t first, std::int64_t rows) const {
+    const HostBlock block{first, rows, 0, columns()};
+    load(block);
+    T numbers[Buffer::most_rows];  // the results of rows, or their maxima
+    Job all = job(block);
+    all.buffer = host_thread_buffer<T, host_panel_buffer_size<T>>();
+    if constexpr (Op::writes_entries)
+      all.max = {numbers, 1};
+    else
+      all.y = numbers;
+    kernels().panels(all);
+    if constexpr (!Op::writes_entries) {
+      m_output.write_numbers(first, rows, numbers);
+    } else {
+      if (!writes_to_y()) store(block);
+      m_output.finish(first, rows, numbers);
     }
-    void merge(State& into, const State& from) const {
-      m_panels.kernels().merge_panel(into, from, m_rows);
-    }
-    void finish(const State& rows) const { m_panels.finish(block(0, 0), rows); }
-    void write(std::int64_t first, std::int64_t last, const State& rows) const {
-      if constexpr (Op::writes_entries)
-        m_panels.write(block(m_parts.begin(first), m_parts.begin(last)), rows);
-    }
+  }
 
-   private:
-    HostBlock block(std::int64_t first, std::int64_t last) const {
-      return {m_first, m_rows, first, last - first};
-    }
+  // The parts of rows, see HostBlocksInParts.
+  using State = HostPanelStates<T>;
+  using Parts = HostBlocksInParts<HostValuePanels>;
+  void reduce(const HostBlock& block, State& states) const {
+    bool is_first = true;
+    Buffer::for_each_piece(block, [&](const HostBlock& piece) {
+      load(piece);
+      State of_piece;
+      kernels().reduce_panel(job(piece), 0, piece.rows, 0, piece.columns,
+                             is_first ? states : of_piece);
+      if (!is_first) merge(states, of_piece, piece.rows);
+      is_first = false;
+    });
+  }
 
-    const HostValuePanels& m_panels;
-    std::int64_t m_first;
-    std::int64_t m_rows;
-    HostColumnParts m_parts;
-  };
+  void merge(State& into, const State& from, std::int64_t rows) const {
+    kernels().merge_panel(into, from, rows);
+  }
+  void finish(const HostBlock& block, const State& states) const {
+    Job all = job(block);
+    T numbers[Buffer::most_rows];
+    if constexpr (!Op::writes_entries) all.y = numbers;
+    kernels().finish_panel(all, 0, block.rows, states);
+    if constexpr (!Op::writes_entries) m_output.write_numbers(block.first_row, block.rows, numbers);
+  }
+
+  void write([[maybe_unused]] const HostBlock& block, [[maybe_unused]] const State& states) const {
+    if constexpr (Op::writes_entries) write_entries(block, states);
+  }
 
  private:
   const auto& kernels() const { return Kernels::get(m_arguments.function); }
@@ -110,47 +121,7 @@ class HostValuePanels {
     return job;
   }
 
-  /// All columns of some rows, which the buffer holds.
-  void compute_held(std::int64_t first, std::int64_t rows) const {
-    const HostBlock block{first, rows, 0, m_arguments.problem.columns};
-    load(block);
-    T numbers[Buffer::most_rows];  // the results of rows, or their maxima
-    Job all = job(block);
-    all.buffer = host_thread_buffer<T, host_panel_buffer_size<T>>();
-    if constexpr (Op::writes_entries)
-      all.max = {numbers, 1};
-    else
-      all.y = numbers;
-    kernels().panels(all);
-    if constexpr (!Op::writes_entries) {
-      m_output.write_numbers(first, rows, numbers);
-    } else {
-      if (!writes_to_y()) store(block);
-      m_output.finish(first, rows, numbers);
-    }
-  }
-
-  void reduce(const HostBlock& block, HostPanelStates<T>& states) const {
-    bool is_first = true;
-    Buffer::for_each_piece(block, [&](const HostBlock& piece) {
-      load(piece);
-      HostPanelStates<T> of_piece;
-      kernels().reduce_panel(job(piece), 0, piece.rows, 0, piece.columns,
-                             is_first ? states : of_piece);
-      if (!is_first) kernels().merge_panel(states, of_piece, piece.rows);
-      is_first = false;
-    });
-  }
-
-  void finish(const HostBlock& block, const HostPanelStates<T>& states) const {
-    Job all = job(block);
-    T numbers[Buffer::most_rows];
-    if constexpr (!Op::writes_entries) all.y = numbers;
-    kernels().finish_panel(all, 0, block.rows, states);
-    if constexpr (!Op::writes_entries) m_output.write_numbers(block.first_row, block.rows, numbers);
-  }
-
-  void write(const HostBlock& block, const HostPanelStates<T>& states) const {
+  void write_entries(const HostBlock& block, const State& states) const {
     Buffer::for_each_piece(block, [&](const HostBlock& piece) {
       load(piece);
       kernels().write_panel(job(piece), 0, piece.rows, 0, piece.columns, states);
