@@ -57,7 +57,8 @@ requires(!Kokkos::is_view_v<Exec>) void segment_softmax(const Exec& exec, const 
                                                         const Offsets& offsets, const Y& y,
                                                         const SegmentOptions& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_SEGMENTS("segment_softmax", Exec, X, Offsets, Y);
-  Impl::check_and_launch_ragged(exec, Impl::RaggedOperation::softmax, x, offsets, y, options.scale,
+  Impl::check_and_launch_ragged(exec, Impl::RaggedOperation::softmax, Impl::ragged_input(x),
+                                Impl::ragged_input(offsets), Impl::strided_array(y), options.scale,
                                 options.empty_rows);
 }
 
@@ -93,8 +94,9 @@ requires(!Kokkos::is_view_v<Exec>) void segment_log_softmax(const Exec& exec, co
                                                             const Offsets& offsets, const Y& y,
                                                             const SegmentOptions& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_SEGMENTS("segment_log_softmax", Exec, X, Offsets, Y);
-  Impl::check_and_launch_ragged(exec, Impl::RaggedOperation::log_softmax, x, offsets, y,
-                                options.scale, options.empty_rows);
+  Impl::check_and_launch_ragged(exec, Impl::RaggedOperation::log_softmax, Impl::ragged_input(x),
+                                Impl::ragged_input(offsets), Impl::strided_array(y), options.scale,
+                                options.empty_rows);
 }
 
 /// Computes the same on the default instance of the execution space of y.
@@ -134,7 +136,8 @@ requires(!Kokkos::is_view_v<Exec>) void segment_logsumexp(const Exec& exec, cons
                                                           const SegmentOptions& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_SEGMENT_NUMBERS("segment_logsumexp", Exec, X, Offsets, "lse", Lse,
                                            value_type);
-  Impl::check_and_launch_ragged_numbers(exec, x, offsets, lse, options.scale);
+  Impl::check_and_launch_ragged_numbers(exec, Impl::ragged_input(x), Impl::ragged_input(offsets),
+                                        Impl::strided_array(lse), options.scale);
 }
 
 /// Computes the same on the default instance of the execution space of lse.
@@ -176,8 +179,9 @@ requires(!Kokkos::is_view_v<Exec>) void segment_softmax_backward(
     const SegmentOptions& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_SEGMENTS_BACKWARD("segment_softmax_backward", Exec, Y, "y", DY, Offsets,
                                              DX);
-  Impl::check_and_launch_ragged_backward(exec, Impl::RaggedOperation::softmax_backward, "y", y, dy,
-                                         offsets, dx, options.scale);
+  Impl::check_and_launch_ragged_backward(
+      exec, Impl::RaggedOperation::softmax_backward, "y", Impl::ragged_input(y),
+      Impl::ragged_input(dy), Impl::ragged_input(offsets), Impl::strided_array(dx), options.scale);
 }
 
 /// Computes the same on the default instance of the execution space of dx.
@@ -218,8 +222,9 @@ requires(!Kokkos::is_view_v<Exec>) void segment_log_softmax_backward(
     const SegmentOptions& options = {}) {
   KOKKOSSOFTMAX_IMPL_CHECK_SEGMENTS_BACKWARD("segment_log_softmax_backward", Exec, LogY, "log_y",
                                              DY, Offsets, DX);
-  Impl::check_and_launch_ragged_backward(exec, Impl::RaggedOperation::log_softmax_backward, "log_y",
-                                         log_y, dy, offsets, dx, options.scale);
+  Impl::check_and_launch_ragged_backward(
+      exec, Impl::RaggedOperation::log_softmax_backward, "log_y", Impl::ragged_input(log_y),
+      Impl::ragged_input(dy), Impl::ragged_input(offsets), Impl::strided_array(dx), options.scale);
 }
 
 /// Computes the same on the default instance of the execution space of dx.
@@ -268,7 +273,9 @@ requires(!Kokkos::is_view_v<Exec>) void segment_logsumexp_backward(
                                            DLse, non_const_value_type);
   KOKKOSSOFTMAX_IMPL_CHECK_SEGMENTS_BACKWARD("segment_logsumexp_backward", Exec, X, "x", X, Offsets,
                                              DX);
-  Impl::check_and_launch_ragged_gradient(exec, x, lse, dlse, offsets, dx, options.scale);
+  Impl::check_and_launch_ragged_gradient(exec, Impl::ragged_input(x), Impl::ragged_input(lse),
+                                         Impl::ragged_input(dlse), Impl::ragged_input(offsets),
+                                         Impl::strided_array(dx), options.scale);
 }
 
 /// Computes the same on the default instance of the execution space of dx.

@@ -26,9 +26,10 @@
 #include <stdint.h>
 
 /// \defgroup c_interface C interface
-/// softmax, log_softmax, logsumexp (also along both axes) and the cross entropy of arrays, and
-/// backward passes, for callers without Kokkos. The conventions that all functions share are
-/// described in kokkossoftmax.h. Examples in C, Fortran and Python are in docs/c_interface.md.
+/// softmax, log_softmax and logsumexp of arrays and of ragged rows, logsumexp along both axes, the
+/// cross entropy, and backward passes, for callers without Kokkos. The conventions that all
+/// functions share are described in kokkossoftmax.h. Examples in C, Fortran and Python are in
+/// docs/c_interface.md.
 /// \{
 
 #ifdef __cplusplus
@@ -60,8 +61,8 @@ typedef enum kokkossoftmax_type {
   KOKKOSSOFTMAX_HALF = 2,      ///< IEEE 754 binary16
   KOKKOSSOFTMAX_BFLOAT16 = 3,  ///< bfloat16, the upper 16 bits of a FLOAT
   KOKKOSSOFTMAX_BOOL = 4,      ///< one byte; 0 is false (for masks)
-  KOKKOSSOFTMAX_INT32 = 5,     ///< int32_t (for lengths and labels)
-  KOKKOSSOFTMAX_INT64 = 6      ///< int64_t (for lengths and labels)
+  KOKKOSSOFTMAX_INT32 = 5,     ///< int32_t (for lengths, labels and offsets)
+  KOKKOSSOFTMAX_INT64 = 6      ///< int64_t (for lengths, labels and offsets)
 } kokkossoftmax_type;
 
 /// The execution space that does the work; x and y must be in memory that it can access.
@@ -454,6 +455,87 @@ KOKKOSSOFTMAX_EXPORT int kokkossoftmax_cross_entropy_backward(
     int space, void* stream, const kokkossoftmax_tensor* x, const kokkossoftmax_tensor* labels,
     const kokkossoftmax_tensor* lse, const kokkossoftmax_tensor* dloss,
     const kokkossoftmax_tensor* dx, const kokkossoftmax_cross_entropy_options* options);
+
+/// Enqueues an operation on ragged rows: rows of different lengths that lie one after the other in
+/// one vector, as in the CSR format of sparse matrices. Row r has the entries offsets[r] to
+/// offsets[r + 1] - 1. Each offset must be at least as large as the one before, the first one at
+/// least 0, and the last one at most the extent of x. This isn't checked. Entries outside of all
+/// rows are neither read nor written, and nothing is written for a row without entries, except -inf
+/// to lse. The call does not fence: y is complete when the work on `stream` is done.
+///
+/// \param operation  kokkossoftmax_operation
+/// \param space      kokkossoftmax_space; all data must be in memory that it can access
+/// \param stream     as for kokkossoftmax_apply()
+/// \param x          the input, of rank 1 and contiguous, of type FLOAT, DOUBLE, HALF or BFLOAT16
+/// \param offsets    of type INT32 or INT64, of rank 1 and contiguous, with one element per row and
+///                   one more
+/// \param y          the result, of rank 1 and contiguous. softmax and log_softmax: with the extent
+///                   of x, of the type of x, or FLOAT if x is HALF or BFLOAT16. It can be x itself
+///                   if it has the type of x. logsumexp: lse, with one element per row, of type
+///                   DOUBLE if x is DOUBLE, otherwise FLOAT. It must not overlap x in any other
+///                   way, nor offsets
+/// \param options    NULL for the defaults. `scale` and `empty_rows` are as for
+///                   kokkossoftmax_apply(). All other options must have their defaults
+/// \return kokkossoftmax_status. If it is not 0, nothing was enqueued. After KOKKOSSOFTMAX_FAILURE,
+///         however, the data of y are undefined
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_segment_apply(int operation, int space, void* stream,
+                                                     const kokkossoftmax_tensor* x,
+                                                     const kokkossoftmax_tensor* offsets,
+                                                     const kokkossoftmax_tensor* y,
+                                                     const kokkossoftmax_options* options);
+
+/// Enqueues the backward pass of softmax or log_softmax on ragged rows: from y, the result of
+/// kokkossoftmax_segment_apply(), and the derivative dy of a loss by y, the derivative dx by the
+/// input x. In each row, with the sum over its entries:
+/// \code
+///   softmax:      dx_j = scale * y_j * (dy_j - sum_k y_k * dy_k)
+///   log_softmax:  dx_j = scale * (dy_j - exp(y_j) * sum_k dy_k)
+/// \endcode
+/// The call does not fence: dx is complete when the work on `stream` is done.
+///
+/// \param operation  KOKKOSSOFTMAX_SOFTMAX or KOKKOSSOFTMAX_LOG_SOFTMAX
+/// \param space      kokkossoftmax_space; all data must be in memory that it can access
+/// \param stream     as for kokkossoftmax_apply()
+/// \param y          the result of the operation, of rank 1 and contiguous, of type FLOAT, DOUBLE,
+///                   HALF or BFLOAT16
+/// \param dy         the derivative by y, contiguous, with the extent and the type of y
+/// \param offsets    as for kokkossoftmax_segment_apply()
+/// \param dx         the result, contiguous, with the extent and the type of y. It can be y or dy
+///                   itself, and must not overlap them in any other way, nor offsets
+/// \param options    as for kokkossoftmax_segment_apply(), with the scale of the operation;
+///                   `empty_rows` has no effect
+/// \return kokkossoftmax_status. If it is not 0, nothing was enqueued. After KOKKOSSOFTMAX_FAILURE,
+///         however, the data of dx are undefined
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_segment_backward(int operation, int space, void* stream,
+                                                        const kokkossoftmax_tensor* y,
+                                                        const kokkossoftmax_tensor* dy,
+                                                        const kokkossoftmax_tensor* offsets,
+                                                        const kokkossoftmax_tensor* dx,
+                                                        const kokkossoftmax_options* options);
+
+/// Enqueues the backward pass of logsumexp on ragged rows: from the derivative dlse of a loss by
+/// the log-sum-exps, the derivative dx_j = scale * dlse_r * exp(v_j - lse_r) by the input x, for
+/// each entry j of row r, with v = scale * x. The call does not fence: dx is complete when the work
+/// on `stream` is done.
+///
+/// \param space      kokkossoftmax_space; all data must be in memory that it can access
+/// \param stream     as for kokkossoftmax_apply()
+/// \param x          as for kokkossoftmax_segment_apply()
+/// \param lse        the log-sum-exp of each row, as kokkossoftmax_segment_apply() writes it,
+///                   contiguous, with one element per row, of type DOUBLE if x is DOUBLE, otherwise
+///                   FLOAT
+/// \param dlse       the derivative of the loss by lse, with the extent and the type of lse,
+///                   contiguous
+/// \param offsets    as for kokkossoftmax_segment_apply()
+/// \param dx         the result, contiguous, with the extent and the type of x. It can be x itself,
+///                   and must not overlap x in any other way, nor offsets, lse or dlse
+/// \param options    as for kokkossoftmax_segment_backward()
+/// \return kokkossoftmax_status. If it is not 0, nothing was enqueued. After KOKKOSSOFTMAX_FAILURE,
+///         however, the data of dx are undefined
+KOKKOSSOFTMAX_EXPORT int kokkossoftmax_segment_logsumexp_backward(
+    int space, void* stream, const kokkossoftmax_tensor* x, const kokkossoftmax_tensor* lse,
+    const kokkossoftmax_tensor* dlse, const kokkossoftmax_tensor* offsets,
+    const kokkossoftmax_tensor* dx, const kokkossoftmax_options* options);
 
 /// Waits until all work that was enqueued with this space and stream is done.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Tests kokkossoftmax.h from C99, in a process that does not use Kokkos itself: softmax, logsumexp
-// (also along both axes), the cross entropy and their backward passes on the host, and all
+// (also along both axes), the cross entropy, ragged rows and backward passes on the host, and all
 // functions before the initialization and after the finalization.
 
 #include <kokkossoftmax.h>
@@ -92,6 +92,46 @@ static int apply_logsumexp_backward(const kokkossoftmax_options* options) {
   return status;
 }
 
+/// The rows of a matrix as ragged rows: y, lse, and dx from them.
+static int apply_segments(const kokkossoftmax_options* options) {
+  static const int64_t entries = ROWS * COLUMNS, rows = ROWS, elements = ROWS + 1;
+  static int32_t offsets[ROWS + 1];
+  for (int i = 0; i <= ROWS; ++i) offsets[i] = i * COLUMNS;
+  const kokkossoftmax_tensor toffsets = {offsets, KOKKOSSOFTMAX_INT32, 1, &elements, NULL};
+  const kokkossoftmax_tensor tx = {x, KOKKOSSOFTMAX_DOUBLE, 1, &entries, NULL};
+  const kokkossoftmax_tensor ty = {y, KOKKOSSOFTMAX_DOUBLE, 1, &entries, NULL};
+  const kokkossoftmax_tensor tdy = {dy, KOKKOSSOFTMAX_DOUBLE, 1, &entries, NULL};
+  const kokkossoftmax_tensor tdx = {dx, KOKKOSSOFTMAX_DOUBLE, 1, &entries, NULL};
+  const kokkossoftmax_tensor tlse = {lse, KOKKOSSOFTMAX_DOUBLE, 1, &rows, NULL};
+  const int space = KOKKOSSOFTMAX_HOST;
+  int status = kokkossoftmax_segment_apply(KOKKOSSOFTMAX_LOGSUMEXP, space, NULL, &tx, &toffsets,
+                                           &tlse, options);
+  if (status == KOKKOSSOFTMAX_SUCCESS)
+    status = kokkossoftmax_segment_apply(KOKKOSSOFTMAX_SOFTMAX, space, NULL, &tx, &toffsets, &ty,
+                                         options);
+  if (status == KOKKOSSOFTMAX_SUCCESS)
+    status = kokkossoftmax_segment_backward(KOKKOSSOFTMAX_SOFTMAX, space, NULL, &ty, &tdy,
+                                            &toffsets, &tdx, options);
+  if (status == KOKKOSSOFTMAX_SUCCESS) status = kokkossoftmax_fence(space, NULL);
+  return status;
+}
+
+/// From the lse of the last call of logsumexp.
+static int apply_segment_logsumexp_backward(const kokkossoftmax_options* options) {
+  static const int64_t entries = ROWS * COLUMNS, rows = ROWS, elements = ROWS + 1;
+  static int64_t offsets[ROWS + 1];
+  for (int i = 0; i <= ROWS; ++i) offsets[i] = i * COLUMNS;
+  const kokkossoftmax_tensor toffsets = {offsets, KOKKOSSOFTMAX_INT64, 1, &elements, NULL};
+  const kokkossoftmax_tensor tx = {x, KOKKOSSOFTMAX_DOUBLE, 1, &entries, NULL};
+  const kokkossoftmax_tensor tlse = {lse, KOKKOSSOFTMAX_DOUBLE, 1, &rows, NULL};
+  const kokkossoftmax_tensor tdlse = {derivative, KOKKOSSOFTMAX_DOUBLE, 1, &rows, NULL};
+  const kokkossoftmax_tensor tdx = {dx, KOKKOSSOFTMAX_DOUBLE, 1, &entries, NULL};
+  int status = kokkossoftmax_segment_logsumexp_backward(KOKKOSSOFTMAX_HOST, NULL, &tx, &tlse,
+                                                        &tdlse, &toffsets, &tdx, options);
+  if (status == KOKKOSSOFTMAX_SUCCESS) status = kokkossoftmax_fence(KOKKOSSOFTMAX_HOST, NULL);
+  return status;
+}
+
 /// `sum` is that of the exponentials.
 static void expect_right_lse(double got, long double sum, const char* what) {
   expect(fabsl(got - logl(sum)) <= 1e-14L * fmaxl(1, fabsl(logl(sum))), what);
@@ -165,6 +205,20 @@ static void expect_right_values(double scale) {
   }
 }
 
+/// All results are computed anew.
+static void segments(const kokkossoftmax_options* options) {
+  memset(y, 0, sizeof(y));
+  memset(lse, 0, sizeof(lse));
+  memset(dx, 0, sizeof(dx));
+  expect(apply_segments(options) == KOKKOSSOFTMAX_SUCCESS, "status of ragged rows");
+  expect_right_values(options->scale);
+  expect_right_backward(options->scale);
+  memset(dx, 0, sizeof(dx));
+  expect(apply_segment_logsumexp_backward(options) == KOKKOSSOFTMAX_SUCCESS,
+         "segment_logsumexp_backward's status");
+  expect_right_gradient(options->scale, 0, "segment_logsumexp_backward");
+}
+
 static void before_initialization(void) {
   expect(strcmp(kokkossoftmax_last_error(), "") == 0, "no error yet");
   expect(kokkossoftmax_is_initialized() == 0, "not initialized yet");
@@ -175,6 +229,9 @@ static void before_initialization(void) {
   expect(apply_cross_entropy(0, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "loss before");
   expect(apply_cross_entropy(1, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "its backward before");
   expect(apply_logsumexp_backward(NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "lse backward before");
+  expect(apply_segments(NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "ragged rows before");
+  expect(apply_segment_logsumexp_backward(NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED,
+         "their lse backward before");
   expect(kokkossoftmax_finalize() == KOKKOSSOFTMAX_NOT_INITIALIZED, "finalize before");
 }
 
@@ -199,6 +256,7 @@ static void calls(void) {
          "logsumexp_backward's status");
   expect_right_gradient(options.scale, 0, "logsumexp_backward");
   both_axes(&options);
+  segments(&options);
   kokkossoftmax_options unset;
   memset(&unset, 0, sizeof(unset));
   unset.scale = 1;
@@ -224,6 +282,7 @@ int main(void) {
   expect(apply_both_axes(NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "both axes after");
   expect(apply_backward(NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "backward after");
   expect(apply_cross_entropy(0, NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "loss after");
+  expect(apply_segments(NULL) == KOKKOSSOFTMAX_NOT_INITIALIZED, "ragged rows after");
   expect(kokkossoftmax_initialize() == KOKKOSSOFTMAX_NOT_INITIALIZED, "only once in a process");
   if (failures == 0) printf("passed\n");
   return failures == 0 ? 0 : 1;

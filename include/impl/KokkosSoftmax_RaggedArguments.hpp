@@ -82,6 +82,12 @@ struct RaggedNumber<double> {
       "KokkosSoftmax::" function ": the value types of dy and dx must be that of " y_name       \
       ", that of dx without const")
 
+/// A View that is read.
+template <class V>
+auto ragged_input(const V& view) {
+  return input_array<typename V::non_const_value_type>(view);
+}
+
 /// An argument of rank 1: a contiguous vector. Its elements are bytes, so that one set of checks
 /// serves all types.
 struct RaggedVector {
@@ -91,14 +97,17 @@ struct RaggedVector {
   std::int64_t bytes;
 };
 
-template <class V>
-RaggedVector ragged_vector(const Callee& callee, const char* name, const V& view) {
-  const auto extent = static_cast<std::int64_t>(view.extent(0));
-  if (extent > 1 && view.stride(0) != 1)
-    throw_invalid(callee, "the stride of ", name, " is ", view.stride(0),
+template <class T>
+RaggedVector ragged_vector(const Callee& callee, const char* name, const StridedArray<T>& array) {
+  if (array.rank != 1)
+    throw_invalid(callee, "the rank of ", name, " is ", array.rank,
+                  " (all rows lie in one vector, one after the other): give an array of rank 1");
+  check_size(callee, name, array);
+  const std::int64_t extent = array.extents[0];
+  if (extent > 1 && array.strides[0] != 1)
+    throw_invalid(callee, "the stride of ", name, " is ", array.strides[0],
                   " (its elements must be contiguous): give a contiguous copy");
-  return {name, view.data(), extent,
-          extent * static_cast<std::int64_t>(sizeof(typename V::value_type))};
+  return {name, array.data, extent, extent * static_cast<std::int64_t>(sizeof(T))};
 }
 
 inline void check_same_extent(const Callee& callee, const RaggedVector& a, const RaggedVector& b) {
@@ -123,9 +132,9 @@ inline void check_apart(const Callee& callee, const RaggedVector& other,
 }
 
 /// The arguments that all functions have.
-template <class X, class Y, class Offsets>
+template <class X, class Y, class Offset>
 RaggedProblem<X, Y> ragged_problem(const Callee& callee, const RaggedVector& x,
-                                   const Offsets& offsets, double scale) {
+                                   const StridedArray<Offset>& offsets, double scale) {
   check_scale<ValueTypes<X, Y>>(callee, scale);
   const RaggedVector of_rows = ragged_vector(callee, "offsets", offsets);
   if (of_rows.extent == 0)
@@ -135,7 +144,7 @@ RaggedProblem<X, Y> ragged_problem(const Callee& callee, const RaggedVector& x,
   RaggedProblem<X, Y> problem;
   problem.rows = of_rows.extent - 1;
   problem.entries = x.extent;
-  problem.offset = {offsets.data(), sizeof(typename Offsets::value_type) == 8};
+  problem.offset = {offsets.data, sizeof(Offset) == 8};
   problem.x = static_cast<const X*>(x.data);
   return problem;
 }
@@ -148,47 +157,52 @@ inline void check_row_numbers(const Callee& callee, std::int64_t rows,
                   numbers.name, " one element per row");
 }
 
+/// The callee of an operation, for messages.
+constexpr Callee ragged_callee(RaggedOperation operation) {
+  return Callee(to_string(operation), operation == RaggedOperation::logsumexp);
+}
+
 /// Checks the values of the arguments and enqueues the operation. If it throws, nothing is written.
-template <class Exec, class XView, class Offsets, class YView>
-void check_and_launch_ragged(const Exec& exec, RaggedOperation operation, const XView& x,
-                             const Offsets& offsets, const YView& y, double scale,
-                             EmptyRows empty_rows) {
-  using X = typename XView::non_const_value_type;
-  using Y = typename YView::value_type;
-  const Callee callee(to_string(operation), false);
+template <class Exec, class X, class Offset, class Y>
+void check_and_launch_ragged(const Exec& exec, RaggedOperation operation,
+                             const StridedArray<const X>& x, const StridedArray<Offset>& offsets,
+                             const StridedArray<Y>& y, double scale, EmptyRows empty_rows) {
+  const Callee callee = ragged_callee(operation);
   const RaggedVector of_x = ragged_vector(callee, "x", x), of_y = ragged_vector(callee, "y", y);
   auto problem = ragged_problem<X, Y>(callee, of_x, offsets, scale);
   check_same_extent(callee, of_x, of_y);
   check_apart(callee, of_x, of_y, std::is_same_v<X, Y>);
   check_apart(callee, ragged_vector(callee, "offsets", offsets), of_y, false);
-  problem.y = y.data();
+  problem.y = y.data;
   if (problem.rows > 0) launch_ragged(exec, operation, problem, scale, empty_rows);
 }
 
 /// The same for segment_logsumexp.
-template <class Exec, class XView, class Offsets, class Lse>
-void check_and_launch_ragged_numbers(const Exec& exec, const XView& x, const Offsets& offsets,
-                                     const Lse& lse, double scale) {
-  using X = typename XView::non_const_value_type;
+template <class Exec, class X, class Offset, class T>
+void check_and_launch_ragged_numbers(const Exec& exec, const StridedArray<const X>& x,
+                                     const StridedArray<Offset>& offsets,
+                                     const StridedArray<T>& lse, double scale) {
   constexpr auto operation = RaggedOperation::logsumexp;
-  const Callee callee(to_string(operation), true);
+  const Callee callee = ragged_callee(operation);
   const RaggedVector of_x = ragged_vector(callee, "x", x);
   const RaggedVector of_lse = ragged_vector(callee, "lse", lse);
   auto problem = ragged_problem<X, X>(callee, of_x, offsets, scale);
   check_row_numbers(callee, problem.rows, of_lse);
   check_apart(callee, of_x, of_lse, false);
   check_apart(callee, ragged_vector(callee, "offsets", offsets), of_lse, false);
-  problem.of_rows = lse.data();
+  problem.of_rows = lse.data;
   if (problem.rows > 0) launch_ragged(exec, operation, problem, scale, EmptyRows::nan);
 }
 
-/// The same for the backward passes of segment_softmax and segment_log_softmax.
-template <class Exec, class YView, class DY, class Offsets, class DX>
+/// The same for the backward passes of segment_softmax and segment_log_softmax. `y_name` is the
+/// name of the first argument.
+template <class Exec, class X, class Offset>
 void check_and_launch_ragged_backward(const Exec& exec, RaggedOperation operation,
-                                      const char* y_name, const YView& y, const DY& dy,
-                                      const Offsets& offsets, const DX& dx, double scale) {
-  using X = typename DX::value_type;
-  const Callee callee(to_string(operation), false);
+                                      const char* y_name, const StridedArray<const X>& y,
+                                      const StridedArray<const X>& dy,
+                                      const StridedArray<Offset>& offsets,
+                                      const StridedArray<X>& dx, double scale) {
+  const Callee callee = ragged_callee(operation);
   const RaggedVector of_y = ragged_vector(callee, y_name, y);
   const RaggedVector of_dy = ragged_vector(callee, "dy", dy);
   const RaggedVector of_dx = ragged_vector(callee, "dx", dx);
@@ -198,19 +212,20 @@ void check_and_launch_ragged_backward(const Exec& exec, RaggedOperation operatio
   check_apart(callee, of_y, of_dx, true);
   check_apart(callee, of_dy, of_dx, true);
   check_apart(callee, ragged_vector(callee, "offsets", offsets), of_dx, false);
-  problem.second = dy.data();
-  problem.y = dx.data();
+  problem.second = dy.data;
+  problem.y = dx.data;
   if (problem.rows > 0) launch_ragged(exec, operation, problem, scale, EmptyRows::nan);
 }
 
 /// The same for segment_logsumexp_backward.
-template <class Exec, class XView, class Lse, class DLse, class Offsets, class DX>
-void check_and_launch_ragged_gradient(const Exec& exec, const XView& x, const Lse& lse,
-                                      const DLse& dlse, const Offsets& offsets, const DX& dx,
-                                      double scale) {
-  using X = typename DX::value_type;
+template <class Exec, class X, class T, class Offset>
+void check_and_launch_ragged_gradient(const Exec& exec, const StridedArray<const X>& x,
+                                      const StridedArray<const T>& lse,
+                                      const StridedArray<const T>& dlse,
+                                      const StridedArray<Offset>& offsets,
+                                      const StridedArray<X>& dx, double scale) {
   constexpr auto operation = RaggedOperation::logsumexp_backward;
-  const Callee callee(to_string(operation), false);
+  const Callee callee = ragged_callee(operation);
   const RaggedVector of_x = ragged_vector(callee, "x", x);
   const RaggedVector of_lse = ragged_vector(callee, "lse", lse);
   const RaggedVector of_dlse = ragged_vector(callee, "dlse", dlse);
@@ -223,9 +238,9 @@ void check_and_launch_ragged_gradient(const Exec& exec, const XView& x, const Ls
   check_apart(callee, of_lse, of_dx, false);
   check_apart(callee, of_dlse, of_dx, false);
   check_apart(callee, ragged_vector(callee, "offsets", offsets), of_dx, false);
-  problem.lse = lse.data();
-  problem.derivative = dlse.data();
-  problem.y = dx.data();
+  problem.lse = lse.data;
+  problem.derivative = dlse.data;
+  problem.y = dx.data;
   if (problem.rows > 0) launch_ragged(exec, operation, problem, scale, EmptyRows::nan);
 }
 

@@ -278,6 +278,42 @@ class Library:
                           (space, stream, _tensor(x), _tensor(labels), _tensor(lse), _tensor(dloss),
                            _tensor(dx), self._cross_entropy_options(**options)))
 
+    def segment_apply(self, operation, space, x, offsets, y, stream=None, **options):
+        """Enqueues an operation on ragged rows, the parts of the Array x between neighbouring elements of the Array
+        offsets, whose type is int32 or int64, to y; see prepare_segment_apply()."""
+        self.prepare_segment_apply(operation, space, x, offsets, y, stream, **options)()
+
+    def prepare_segment_apply(self, operation, space, x, offsets, y, stream=None, *, scale=1.0, empty_rows="nan"):
+        """Returns a function without arguments that does the same, to be called often."""
+        _check_writable(y=y)
+        return self._call(self._c.kokkossoftmax_segment_apply,
+                          (OPERATIONS[operation], space, stream, _tensor(x), _tensor(offsets), _tensor(y),
+                           self._options(scale=scale, empty_rows=EMPTY_ROWS[empty_rows])))
+
+    def segment_backward(self, operation, space, y, dy, offsets, dx, stream=None, **options):
+        """Enqueues the backward pass of softmax or log_softmax on ragged rows, as backward(), with the Array
+        offsets; see prepare_segment_backward()."""
+        self.prepare_segment_backward(operation, space, y, dy, offsets, dx, stream, **options)()
+
+    def prepare_segment_backward(self, operation, space, y, dy, offsets, dx, stream=None, *, scale=1.0):
+        """Returns a function without arguments that does the same, to be called often."""
+        _check_writable(dx=dx)
+        return self._call(self._c.kokkossoftmax_segment_backward,
+                          (OPERATIONS[operation], space, stream, _tensor(y), _tensor(dy), _tensor(offsets),
+                           _tensor(dx), self._options(scale=scale)))
+
+    def segment_logsumexp_backward(self, space, x, lse, dlse, offsets, dx, stream=None, **options):
+        """Enqueues the backward pass of logsumexp on ragged rows, as logsumexp_backward(), with the Array offsets;
+        see prepare_segment_logsumexp_backward()."""
+        self.prepare_segment_logsumexp_backward(space, x, lse, dlse, offsets, dx, stream, **options)()
+
+    def prepare_segment_logsumexp_backward(self, space, x, lse, dlse, offsets, dx, stream=None, *, scale=1.0):
+        """Returns a function without arguments that does the same, to be called often."""
+        _check_writable(dx=dx)
+        return self._call(self._c.kokkossoftmax_segment_logsumexp_backward,
+                          (space, stream, _tensor(x), _tensor(lse), _tensor(dlse), _tensor(offsets), _tensor(dx),
+                           self._options(scale=scale)))
+
     def _options(self, **members):
         return self._initialized(_Options(), self._c.kokkossoftmax_options_init_sized, members)
 
@@ -340,6 +376,10 @@ class Library:
                 ("cross_entropy", c_int, [c_int, void_p, tensor, tensor, tensor, tensor, loss_options]),
                 ("cross_entropy_backward", c_int,
                  [c_int, void_p, tensor, tensor, tensor, tensor, tensor, loss_options]),
+                ("segment_apply", c_int, [c_int, c_int, void_p, tensor, tensor, tensor, options]),
+                ("segment_backward", c_int, [c_int, c_int, void_p, tensor, tensor, tensor, tensor, options]),
+                ("segment_logsumexp_backward", c_int,
+                 [c_int, void_p, tensor, tensor, tensor, tensor, tensor, options]),
                 ("fence", c_int, [c_int, void_p]),
                 ("release_stream", c_int, [c_int, void_p])):
             function = getattr(self._c, f"kokkossoftmax_{name}", None)

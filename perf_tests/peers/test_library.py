@@ -331,6 +331,70 @@ class Values(unittest.TestCase):
         with self.assertRaisesRegex(library.Error, r"logsumexp_backward: the extents \(5, 37\) of dlse"):
             LIBRARY.logsumexp_backward(HOST, x, rows, x, x)
 
+    def test_ragged_rows(self):
+        """Rows of 0 to 11 entries: each has the results of a matrix with one row."""
+        scale, of = 0.5, library.of_buffer
+        for c_type, offset_type in ((ctypes.c_float, ctypes.c_int32), (ctypes.c_double, ctypes.c_int64)):
+            lengths = [3, 0, 11, 1, 4]
+            offsets = (offset_type * (len(lengths) + 1))(2, *(2 + sum(lengths[:r + 1]) for r in range(len(lengths))))
+            size = offsets[len(lengths)] + 3
+            vector = c_type * size
+            x, dy = vector(*(7 * j % 11 - 3 for j in range(size))), vector(*(5 * j % 7 - 3 for j in range(size)))
+            lse, dlse = (c_type * len(lengths))(), (c_type * len(lengths))(*range(1, len(lengths) + 1))
+            LIBRARY.segment_apply("logsumexp", HOST, of(x), of(offsets), of(lse), scale=scale)
+            results, wants = [], []
+            for operation in ("softmax", "log_softmax"):
+                y, dx, want, want_dx = vector(), vector(), vector(), vector()
+                LIBRARY.segment_apply(operation, HOST, of(x), of(offsets), of(y), scale=scale)
+                LIBRARY.segment_backward(operation, HOST, of(y), of(dy), of(offsets), of(dx), scale=scale)
+                for r, length in enumerate(lengths):
+                    row_of = self.part_of(c_type, offsets[r], length)
+                    LIBRARY.apply(operation, HOST, row_of(x), row_of(want), scale=scale)
+                    LIBRARY.backward(operation, HOST, row_of(y), row_of(dy), row_of(want_dx), scale=scale)
+                results += [y, dx]
+                wants += [want, want_dx]
+            dx, want_dx, want_lse = vector(), vector(), (c_type * len(lengths))()
+            LIBRARY.segment_logsumexp_backward(HOST, of(x), of(lse), of(dlse), of(offsets), of(dx), scale=scale)
+            for r, length in enumerate(lengths):
+                row_of, number_of = self.part_of(c_type, offsets[r], length), self.part_of(c_type, r, None)
+                LIBRARY.apply("logsumexp", HOST, row_of(x), number_of(want_lse), scale=scale)
+                LIBRARY.logsumexp_backward(HOST, row_of(x), number_of(lse), number_of(dlse), row_of(want_dx),
+                                           scale=scale)
+            LIBRARY.fence(HOST)
+            for got, want in zip([*results, dx, lse], [*wants, want_dx, want_lse]):
+                for got_entry, want_entry in zip(got, want):
+                    if got_entry != want_entry:  # -inf, the number of a row without entries, is equal
+                        self.assertLessEqual(abs(got_entry - want_entry), 20 * TOLERANCE[c_type])
+            self.assertEqual(lse[1], -math.inf)
+
+    def part_of(self, c_type, first, length):
+        """The function that makes an Array of `length` elements of a vector, from number `first` on. None stands for
+        one element without an axis."""
+
+        def part(vector):
+            array = library.of_buffer(vector)
+            extents = () if length is None else (length,)
+            return array._replace(address=array.address + first * ctypes.sizeof(c_type), extents=extents,
+                                  strides=(1,) * len(extents))
+
+        return part
+
+    def test_ragged_rows_that_fail(self):
+        buffers = (ctypes.c_float * 9)(), (ctypes.c_int32 * 3)(0, 4, 9), (ctypes.c_float * 2)()
+        x, offsets, rows = (library.of_buffer(buffer) for buffer in buffers)
+        with self.assertRaisesRegex(library.Error, "segment_softmax: offsets has type = 0, float"):
+            LIBRARY.segment_apply("softmax", HOST, x, x, x)
+        with self.assertRaisesRegex(library.Error, "the extent 9 of lse isn't the number of rows, 2"):
+            LIBRARY.segment_apply("logsumexp", HOST, x, offsets, x)
+        with self.assertRaisesRegex(library.Error, "kokkossoftmax_segment_backward: operation = 2"):
+            LIBRARY.segment_backward("logsumexp", HOST, x, x, offsets, x)
+        with self.assertRaisesRegex(library.Error, "segment_logsumexp_backward: .* of dlse"):
+            LIBRARY.segment_logsumexp_backward(HOST, x, rows, x, offsets, x)
+        with self.assertRaisesRegex(ValueError, "y is read-only"):
+            LIBRARY.segment_apply("softmax", HOST, x, offsets, x._replace(writable=False))
+        with self.assertRaisesRegex(ValueError, "dx is read-only"):
+            LIBRARY.segment_backward("softmax", HOST, x, x, offsets, x._replace(writable=False))
+
     def test_strides(self):
         """If x is the transpose of a matrix, the result along the other axis is the transpose, too."""
         x, y = filled(ctypes.c_double), matrix(ctypes.c_double, COLUMNS, ROWS)

@@ -6,6 +6,7 @@
 
 #include <c_interface/Instances.hpp>
 #include <c_interface/Operands.hpp>
+#include <c_interface/Operations.hpp>
 #include <c_interface/Options.hpp>
 #include <c_interface/Status.hpp>
 #include <c_interface/Tensors.hpp>
@@ -81,13 +82,8 @@ int kokkossoftmax_apply_with(int operation, int space, void* stream, const kokko
                              const kokkossoftmax_tensor* y, const kokkossoftmax_options* options,
                              const kokkossoftmax_operands* operands) {
   return Impl::guarded([&] {
-    constexpr int last = static_cast<int>(Impl::last_operation);
-    if (operation < 0 || operation > last)
-      Impl::throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT,
-                         "kokkossoftmax_apply: operation = ", operation,
-                         " is unknown (the known values are 0 to ", last,
-                         "): give a value of kokkossoftmax_operation");
-    Impl::with_operation(static_cast<Impl::Operation>(operation), [&](auto constant) {
+    const auto checked = Impl::checked_operation("kokkossoftmax_apply", operation);
+    Impl::with_operation(checked, [&](auto constant) {
       Impl::apply<constant.value>(space, stream, x, y, options, operands);
     });
   });

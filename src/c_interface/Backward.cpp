@@ -4,6 +4,7 @@
 /// The backward passes of softmax and log_softmax of the C interface.
 
 #include <c_interface/Instances.hpp>
+#include <c_interface/Operations.hpp>
 #include <c_interface/Options.hpp>
 #include <c_interface/Status.hpp>
 #include <c_interface/Tensors.hpp>
@@ -31,20 +32,6 @@ void backward(int space, void* stream, const kokkossoftmax_tensor* y,
   });
 }
 
-BackwardOperation backward_of(int operation) {
-  switch (operation) {
-    case KOKKOSSOFTMAX_SOFTMAX:
-      return BackwardOperation::softmax_backward;
-    case KOKKOSSOFTMAX_LOG_SOFTMAX:
-      return BackwardOperation::log_softmax_backward;
-    default:
-      throw_status(KOKKOSSOFTMAX_INVALID_ARGUMENT,
-                   "kokkossoftmax_backward: operation = ", operation,
-                   " is not possible (the function has the backward passes of softmax and "
-                   "log_softmax): give KOKKOSSOFTMAX_SOFTMAX or KOKKOSSOFTMAX_LOG_SOFTMAX");
-  }
-}
-
 }  // namespace
 }  // namespace KokkosSoftmax::Impl
 
@@ -56,7 +43,8 @@ int kokkossoftmax_backward(int operation, int space, void* stream, const kokkoss
                            const kokkossoftmax_tensor* dy, const kokkossoftmax_tensor* dx,
                            const kokkossoftmax_options* options) {
   return Impl::guarded([&] {
-    Impl::with_operation(Impl::backward_of(operation), [&](auto constant) {
+    const auto backward = Impl::checked_backward("kokkossoftmax_backward", operation);
+    Impl::with_operation(backward, [&](auto constant) {
       Impl::backward<constant.value>(space, stream, y, dy, dx, options);
     });
   });

@@ -13,26 +13,12 @@
 namespace KokkosSoftmax::Impl {
 namespace {
 
-/// The scale of the options. The function has no other option, except empty_rows, which has no
-/// effect on log-sum-exps.
-double scale_of(const Callee& callee, const kokkossoftmax_options* options) {
-  const Options cpp = cpp_options(callee, options);
-  if (cpp.axis != Options{}.axis)
-    throw_invalid(callee, "options.axis = ", cpp.axis,
-                  " is given (the function reduces each of the two axes): leave it at its default");
-  if (!cpp.axes.empty())
-    throw_invalid(callee, "options.axes is given (the function reduces each of the two axes): ",
-                  "set it to NULL");
-  if (cpp.algorithm != Algorithm::automatic)
-    throw_invalid(callee, "options.algorithm = ", options->algorithm, ", ",
-                  to_string(cpp.algorithm), ", can't be chosen (the extents of x and the device ",
-                  "say how it is read): leave it at its default");
-  if (cpp.reproducible)
-    throw_invalid(callee, "options.reproducible = ", options->reproducible,
-                  " is not possible (the bits of a row depend on the other rows; the same call has "
-                  "the same bits each time without this option): set it to 0");
-  return cpp.scale;
-}
+constexpr FixedOptions why_fixed_of_both_axes = {
+    .axes = "the function reduces each of the two axes",
+    .algorithm = "the extents of x and the device say how it is read",
+    .reproducible =
+        "the bits of a row depend on the other rows; the same call has the same bits each time "
+        "without this option"};
 
 void check_is_matrix(const Callee& callee, const kokkossoftmax_tensor& x) {
   if (x.rank != 2)
@@ -47,7 +33,7 @@ void both_axes(int space, void* stream, const kokkossoftmax_tensor* x,
   const std::initializer_list<NamedTensor> tensors = {{"x", x, Role::input}};
   check_tensors(callee, tensors);
   check_is_matrix(callee, *x);
-  const double scale = scale_of(callee, options);
+  const double scale = cpp_options(callee, options, why_fixed_of_both_axes).scale;
   with_same_type(SupportedTypes{}, callee, tensors, [&]<class Type>(Type) {
     using X = typename Type::type;
     using T = typename BothAxesProblem<X>::T;

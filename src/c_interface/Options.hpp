@@ -175,6 +175,33 @@ inline CrossEntropyOptions cpp_options(const Callee& callee,
           .reproducible = c.reproducible != 0};
 }
 
+/// Why a function has only some of the options.
+struct FixedOptions {
+  const char* axes;          ///< of `axis` and `axes`
+  const char* algorithm;     ///< why it can't be chosen
+  const char* reproducible;  ///< why it isn't possible
+};
+
+/// The options of a function that has only the scale and empty_rows. The others must have their
+/// defaults.
+inline Options cpp_options(const Callee& callee, const kokkossoftmax_options* options,
+                           const FixedOptions& why) {
+  const Options cpp = cpp_options(callee, options);
+  if (cpp.axis != Options{}.axis)
+    throw_invalid(callee, "options.axis = ", cpp.axis, " is given (", why.axes,
+                  "): leave it at its default");
+  if (!cpp.axes.empty())
+    throw_invalid(callee, "options.axes is given (", why.axes, "): set it to NULL");
+  if (cpp.algorithm != Algorithm::automatic)
+    throw_invalid(callee, "options.algorithm = ", options->algorithm, ", ",
+                  to_string(cpp.algorithm), ", can't be chosen (", why.algorithm,
+                  "): leave it at its default");
+  if (cpp.reproducible)
+    throw_invalid(callee, "options.reproducible = ", options->reproducible, " is not possible (",
+                  why.reproducible, "): set it to 0");
+  return cpp;
+}
+
 }  // namespace KokkosSoftmax::Impl
 
 #endif
