@@ -105,8 +105,10 @@ class SectorPanel {
   };
   /// For the column in which the entry of the row number `index` is at `y`.
   KOKKOS_FORCEINLINE_FUNCTION Written written(const Y* y, int index) const {
-    const auto position = static_cast<int>(reinterpret_cast<std::uintptr_t>(y) / sizeof(Y));
-    const int to_sector = (index - position) & (sector - 1);  // from the first row of the team
+    const auto position = static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(y) / sizeof(Y));
+    // From the first row of the team
+    const auto to_sector =
+        static_cast<int>((static_cast<unsigned>(index) - position) & (sector - 1));
     return {m_is_first ? 0 : to_sector, m_is_last ? m_rows : to_sector + m_distance};
   }
 
