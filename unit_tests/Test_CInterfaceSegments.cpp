@@ -25,9 +25,12 @@ enum class SegmentCall {
   log_softmax_backward,
   logsumexp_backward
 };
-using enum SegmentCall;
-const std::vector<SegmentCall> segment_calls = {
-    softmax, log_softmax, logsumexp, softmax_backward, log_softmax_backward, logsumexp_backward};
+const std::vector<SegmentCall> segment_calls = {SegmentCall::softmax,
+                                                SegmentCall::log_softmax,
+                                                SegmentCall::logsumexp,
+                                                SegmentCall::softmax_backward,
+                                                SegmentCall::log_softmax_backward,
+                                                SegmentCall::logsumexp_backward};
 
 template <class C>
 class CSegments : public ::testing::Test {
@@ -59,20 +62,21 @@ class CSegments : public ::testing::Test {
 
     int call(SegmentCall function, int in_space = space) const {
       switch (function) {
-        case softmax:
-        case log_softmax:
+        case SegmentCall::softmax:
+        case SegmentCall::log_softmax:
           return kokkossoftmax_segment_apply(
-              function == softmax ? KOKKOSSOFTMAX_SOFTMAX : KOKKOSSOFTMAX_LOG_SOFTMAX, in_space,
-              nullptr, &x.c, &offsets.c, &y.c, options);
-        case logsumexp:
+              function == SegmentCall::softmax ? KOKKOSSOFTMAX_SOFTMAX : KOKKOSSOFTMAX_LOG_SOFTMAX,
+              in_space, nullptr, &x.c, &offsets.c, &y.c, options);
+        case SegmentCall::logsumexp:
           return kokkossoftmax_segment_apply(KOKKOSSOFTMAX_LOGSUMEXP, in_space, nullptr, &x.c,
                                              &offsets.c, &lse.c, options);
-        case softmax_backward:
-        case log_softmax_backward:
+        case SegmentCall::softmax_backward:
+        case SegmentCall::log_softmax_backward:
           return kokkossoftmax_segment_backward(
-              function == softmax_backward ? KOKKOSSOFTMAX_SOFTMAX : KOKKOSSOFTMAX_LOG_SOFTMAX,
+              function == SegmentCall::softmax_backward ? KOKKOSSOFTMAX_SOFTMAX
+                                                        : KOKKOSSOFTMAX_LOG_SOFTMAX,
               in_space, nullptr, &x.c, &second.c, &offsets.c, &dx.c, options);
-        case logsumexp_backward:
+        case SegmentCall::logsumexp_backward:
           return kokkossoftmax_segment_logsumexp_backward(in_space, nullptr, &x.c, &lse.c, &dlse.c,
                                                           &offsets.c, &dx.c, options);
       }
@@ -84,15 +88,17 @@ class CSegments : public ::testing::Test {
       const Exec exec;
       const auto x_view = in_view(x_field), second_view = in_view(second_field);
       const auto of_rows = in_view(offset_field);
-      if (function == softmax) segment_softmax(exec, x_view, of_rows, out_view(y_field), cpp);
-      if (function == log_softmax)
+      if (function == SegmentCall::softmax)
+        segment_softmax(exec, x_view, of_rows, out_view(y_field), cpp);
+      if (function == SegmentCall::log_softmax)
         segment_log_softmax(exec, x_view, of_rows, out_view(y_field), cpp);
-      if (function == logsumexp) segment_logsumexp(exec, x_view, of_rows, out_view(lse_field), cpp);
-      if (function == softmax_backward)
+      if (function == SegmentCall::logsumexp)
+        segment_logsumexp(exec, x_view, of_rows, out_view(lse_field), cpp);
+      if (function == SegmentCall::softmax_backward)
         segment_softmax_backward(exec, x_view, second_view, of_rows, out_view(dx_field), cpp);
-      if (function == log_softmax_backward)
+      if (function == SegmentCall::log_softmax_backward)
         segment_log_softmax_backward(exec, x_view, second_view, of_rows, out_view(dx_field), cpp);
-      if (function == logsumexp_backward)
+      if (function == SegmentCall::logsumexp_backward)
         segment_logsumexp_backward(exec, x_view, in_view(lse_field), in_view(dlse_field), of_rows,
                                    out_view(dx_field), cpp);
       exec.fence();
@@ -103,15 +109,15 @@ class CSegments : public ::testing::Test {
     std::vector<double> result_of(SegmentCall function, const Make& make) {
       y_field.assign_poison();
       dx_field.assign_poison();
-      if (function == logsumexp) lse_field.assign_poison();
+      if (function == SegmentCall::logsumexp) lse_field.assign_poison();
       make();
       EXPECT_TRUE(x_field.is_unchanged() && second_field.is_unchanged() &&
                   offset_field.is_unchanged() && dlse_field.is_unchanged());
       EXPECT_TRUE(y_field.gaps_are_unchanged() && dx_field.gaps_are_unchanged() &&
                   lse_field.gaps_are_unchanged());
-      if (function == logsumexp) return lse_field.template read<double>();
-      return function <= log_softmax ? y_field.template read<double>()
-                                     : dx_field.template read<double>();
+      if (function == SegmentCall::logsumexp) return lse_field.template read<double>();
+      return function <= SegmentCall::log_softmax ? y_field.template read<double>()
+                                                  : dx_field.template read<double>();
     }
 
     ::testing::AssertionResult is_as_cpp(SegmentCall function, const SegmentOptions& cpp) {
@@ -208,9 +214,9 @@ TYPED_TEST(CSegments, EmptyRows) {
   entries[5] = 0;  // the first entry of the second row
   call.x_field.assign(entries);
   for (const auto empty_rows : {EmptyRows::nan, EmptyRows::zero})
-    for (const SegmentCall function : {softmax, log_softmax})
+    for (const SegmentCall function : {SegmentCall::softmax, SegmentCall::log_softmax})
       EXPECT_TRUE(call.is_as_cpp(function, {.empty_rows = empty_rows}));
-  EXPECT_TRUE(call.is_as_cpp(softmax, {.empty_rows = EmptyRows::zero}));
+  EXPECT_TRUE(call.is_as_cpp(SegmentCall::softmax, {.empty_rows = EmptyRows::zero}));
   EXPECT_EQ(call.y_field.template read<T>()[3], 0);
   EXPECT_NEAR(call.y_field.template read<T>()[5], 1, std::numeric_limits<T>::epsilon());
 }
@@ -229,7 +235,7 @@ TYPED_TEST(CSegments, NoRowsAndDefaults) {
   }
   typename TestFixture::template Call<> call({40, 3});
   for (auto* tensor : {&call.x.c, &call.offsets.c, &call.y.c}) tensor->strides = nullptr;
-  EXPECT_TRUE(call.is_as_cpp(softmax, {}));
+  EXPECT_TRUE(call.is_as_cpp(SegmentCall::softmax, {}));
 }
 
 // y is x.
@@ -239,9 +245,10 @@ TYPED_TEST(CSegments, InPlace) {
   } else {
     using T = typename TypeParam::value;
     typename TestFixture::template Call<> call({40, 3000, 3});
-    const auto expected = call.result_of(softmax, [&] { call.call_cpp(softmax, {}); });
+    const auto expected =
+        call.result_of(SegmentCall::softmax, [&] { call.call_cpp(SegmentCall::softmax, {}); });
     call.y.c = call.x.c;
-    EXPECT_TRUE(succeeds(call.call(softmax)));
+    EXPECT_TRUE(succeeds(call.call(SegmentCall::softmax)));
     EXPECT_TRUE(succeeds(kokkossoftmax_fence(TestFixture::space, nullptr)));
     const auto got = call.x_field.template read<T>();
     for (std::size_t i = 3; i < got.size() - 2; ++i) EXPECT_EQ(got[i], static_cast<T>(expected[i]));
@@ -269,7 +276,7 @@ TYPED_TEST(CSegments, LabelsOfKernels) {
 
 // Arguments that are checked for Views as well give the same messages.
 TYPED_TEST(CSegments, SharedErrors) {
-  const std::vector<SegmentCall> with_y = {softmax, log_softmax};
+  const std::vector<SegmentCall> with_y = {SegmentCall::softmax, SegmentCall::log_softmax};
   const std::int64_t two[] = {2}, none[] = {0};
   kokkossoftmax_options infinite = c_options({});
   infinite.scale = std::numeric_limits<double>::infinity();
@@ -286,12 +293,14 @@ TYPED_TEST(CSegments, SharedErrors) {
   TestFixture::are_invalid(with_y,
                            [&](auto& c) { c.y.c.data = static_cast<char*>(c.x.c.data) + 8; },
                            {"x at ", " and y at ", "overlap"});
-  TestFixture::are_invalid({logsumexp, logsumexp_backward}, [&](auto& c) { c.lse.c.extents = two; },
+  TestFixture::are_invalid({SegmentCall::logsumexp, SegmentCall::logsumexp_backward},
+                           [&](auto& c) { c.lse.c.extents = two; },
                            {"the extent 2 of lse isn't the number of rows, 3"});
-  TestFixture::are_invalid({softmax_backward, log_softmax_backward, logsumexp_backward},
+  TestFixture::are_invalid({SegmentCall::softmax_backward, SegmentCall::log_softmax_backward,
+                            SegmentCall::logsumexp_backward},
                            [&](auto& c) { c.dx.c.extents = two; }, {"the extent 2 of dx"});
-  TestFixture::are_invalid({logsumexp_backward}, [&](auto& c) { c.dx.c.data = c.lse.c.data; },
-                           {"overlap"});
+  TestFixture::are_invalid({SegmentCall::logsumexp_backward},
+                           [&](auto& c) { c.dx.c.data = c.lse.c.data; }, {"overlap"});
 }
 
 // Tensors can be wrong where Views can't.
@@ -306,7 +315,8 @@ TYPED_TEST(CSegments, ErrorsOfTensors) {
                            {" is 2 (all rows lie in one vector", "rank 1"});
   TestFixture::are_invalid(segment_calls, [&](auto& c) { make_matrix(c.offsets.c); },
                            {"the rank of offsets is 2"});
-  TestFixture::are_invalid({softmax}, [&](auto& c) { make_matrix(c.y.c); }, {"the rank of y is 2"});
+  TestFixture::are_invalid({SegmentCall::softmax}, [&](auto& c) { make_matrix(c.y.c); },
+                           {"the rank of y is 2"});
   TestFixture::are_invalid(segment_calls, [&](auto& c) { c.x.c.data = nullptr; },
                            {".data is NULL"});
   TestFixture::are_invalid(segment_calls, [&](auto& c) { c.offsets.c.data = nullptr; },
@@ -317,8 +327,9 @@ TYPED_TEST(CSegments, ErrorsOfTensors) {
   TestFixture::are_invalid(
       segment_calls, [&](auto& c) { c.offsets.c.data = static_cast<char*>(c.offsets.c.data) + 2; },
       {"offsets.data", "multiple of 4"});
-  TestFixture::are_invalid(
-      {softmax}, [&](auto& c) { c.y.c.data = static_cast<char*>(c.y.c.data) + 1; }, {"y.data"});
+  TestFixture::are_invalid({SegmentCall::softmax},
+                           [&](auto& c) { c.y.c.data = static_cast<char*>(c.y.c.data) + 1; },
+                           {"y.data"});
   TestFixture::are_invalid(segment_calls, [&](auto& c) { c.offsets.c.type = KOKKOSSOFTMAX_FLOAT; },
                            {"offsets has type = 0, float", "int32 or int64"});
 }
@@ -327,21 +338,22 @@ TYPED_TEST(CSegments, Types) {
   using T = typename TypeParam::value;
   typename TestFixture::template Call<> call({5, 0, 7});
   call.x.c.type = KOKKOSSOFTMAX_INT32;
-  for (const SegmentCall function : {softmax, log_softmax})
+  for (const SegmentCall function : {SegmentCall::softmax, SegmentCall::log_softmax})
     EXPECT_TRUE(call.fails(function, KOKKOSSOFTMAX_UNSUPPORTED,
                            {"KokkosSoftmax::segment_", "x of type = 5, int32", "have no kernels"}));
-  EXPECT_TRUE(call.fails(logsumexp, KOKKOSSOFTMAX_UNSUPPORTED,
+  EXPECT_TRUE(call.fails(SegmentCall::logsumexp, KOKKOSSOFTMAX_UNSUPPORTED,
                          {"segment_logsumexp: x of type = 5, int32, has no kernels"}));
-  EXPECT_TRUE(call.fails(softmax_backward, KOKKOSSOFTMAX_UNSUPPORTED, {": y of type = 5, int32"}));
-  EXPECT_TRUE(
-      call.fails(log_softmax_backward, KOKKOSSOFTMAX_UNSUPPORTED, {": log_y of type = 5, int32"}));
-  EXPECT_TRUE(
-      call.fails(logsumexp_backward, KOKKOSSOFTMAX_UNSUPPORTED, {": x of type = 5, int32"}));
+  EXPECT_TRUE(call.fails(SegmentCall::softmax_backward, KOKKOSSOFTMAX_UNSUPPORTED,
+                         {": y of type = 5, int32"}));
+  EXPECT_TRUE(call.fails(SegmentCall::log_softmax_backward, KOKKOSSOFTMAX_UNSUPPORTED,
+                         {": log_y of type = 5, int32"}));
+  EXPECT_TRUE(call.fails(SegmentCall::logsumexp_backward, KOKKOSSOFTMAX_UNSUPPORTED,
+                         {": x of type = 5, int32"}));
   const int other = std::is_same_v<T, float> ? KOKKOSSOFTMAX_DOUBLE : KOKKOSSOFTMAX_FLOAT;
-  TestFixture::are_invalid({logsumexp, logsumexp_backward}, [&](auto& c) { c.lse.c.type = other; },
-                           {": lse has type"});
-  TestFixture::are_invalid({logsumexp_backward}, [&](auto& c) { c.dlse.c.type = other; },
-                           {": dlse has type"});
+  TestFixture::are_invalid({SegmentCall::logsumexp, SegmentCall::logsumexp_backward},
+                           [&](auto& c) { c.lse.c.type = other; }, {": lse has type"});
+  TestFixture::are_invalid({SegmentCall::logsumexp_backward},
+                           [&](auto& c) { c.dlse.c.type = other; }, {": dlse has type"});
 }
 
 TYPED_TEST(CSegments, Options) {
