@@ -196,12 +196,12 @@ void check_and_launch_ragged_numbers(const Exec& exec, const StridedArray<const 
 
 /// The same for the backward passes of segment_softmax and segment_log_softmax. `y_name` is the
 /// name of the first argument.
-template <class Exec, class X, class Offset>
+template <class Exec, class X, class DY, class Offset, class DX>
 void check_and_launch_ragged_backward(const Exec& exec, RaggedOperation operation,
                                       const char* y_name, const StridedArray<const X>& y,
-                                      const StridedArray<const X>& dy,
+                                      const StridedArray<const DY>& dy,
                                       const StridedArray<Offset>& offsets,
-                                      const StridedArray<X>& dx, double scale) {
+                                      const StridedArray<DX>& dx, double scale) {
   const Callee callee = ragged_callee(operation);
   const RaggedVector of_y = ragged_vector(callee, y_name, y);
   const RaggedVector of_dy = ragged_vector(callee, "dy", dy);
@@ -218,12 +218,12 @@ void check_and_launch_ragged_backward(const Exec& exec, RaggedOperation operatio
 }
 
 /// The same for segment_logsumexp_backward.
-template <class Exec, class X, class T, class Offset>
+template <class Exec, class X, class T, class DT, class Offset, class DX>
 void check_and_launch_ragged_gradient(const Exec& exec, const StridedArray<const X>& x,
                                       const StridedArray<const T>& lse,
-                                      const StridedArray<const T>& dlse,
+                                      const StridedArray<const DT>& dlse,
                                       const StridedArray<Offset>& offsets,
-                                      const StridedArray<X>& dx, double scale) {
+                                      const StridedArray<DX>& dx, double scale) {
   constexpr auto operation = RaggedOperation::logsumexp_backward;
   const Callee callee = ragged_callee(operation);
   const RaggedVector of_x = ragged_vector(callee, "x", x);
