@@ -7,10 +7,11 @@ import typing
 
 import inputs
 import operations
+import ragged
 
 OPERATIONS = tuple(operations.OPERATIONS)
 TYPE_BYTES = {"float32": 4, "float64": 8, "bfloat16": 2, "float16": 2}
-LABEL_BYTES = 8
+LABEL_BYTES, OFFSET_BYTES = 8, 4
 
 LARGE_COLUMNS = (8, 16, 32, 64, 256, 781, 1000, 1023, 1024, 2048, 2049, 4096, 5001, 8192, 12288,
                  12671, 16384, 32768, 50257, 65536, 128257, 131072, 151936, 256000, 262144,
@@ -42,6 +43,10 @@ LOSS_COLUMNS = {"few_columns": (1, (10,)), "large": (1, (128, 1000, 4096, 32000,
 LOSS_ELEMENTS = {columns: 2**24 if columns == 10 else 2**27
                  for _, widths in LOSS_COLUMNS.values() for columns in widths}
 
+# Of ragged rows, on GPUs.
+RAGGED_TYPES = ("float32", "float64", "bfloat16")
+RAGGED_ENTRIES = 2**27
+
 # On hosts, where most shapes depend on the size of x.
 HOST_COLUMNS = {"float32": (8, 16, 32, 64, 128, 256, 781, 1024, 4096, 32768, 50257, 131072, 1048576),
                 "float64": (8, 64, 128, 781, 1024, 32768, 131072)}
@@ -54,7 +59,8 @@ HOST_INPUT_COLUMNS = (10, 128, 1000, 4096, 32768)
 
 
 class Case(typing.NamedTuple):
-    """An operation along an axis of a matrix."""
+    """An operation along an axis of a matrix, or on ragged rows. Of ragged rows, the extents are the number of rows and
+    that of all entries, the axis is 1, and x is a vector."""
 
     operation: str
     type: str
@@ -71,13 +77,26 @@ class Case(typing.NamedTuple):
         return "x".join(map(str, self.extents))
 
     @property
+    def is_ragged(self):
+        return self.operation in operations.RAGGED
+
+    @property
     def columns(self):
-        """The number of entries per row."""
-        return self.extents[self.axis]
+        """The number of entries per row. Of ragged rows, it is the mean, rounded down."""
+        return self.entries // self.rows
 
     @property
     def rows(self):
         return self.extents[1 - self.axis]
+
+    @property
+    def entries(self):
+        return math.prod(self.x_extents)
+
+    @property
+    def x_extents(self):
+        """The extents of x, and of all other arrays that have a number per entry."""
+        return self.extents[1:] if self.is_ragged else self.extents
 
     @property
     def function(self):
@@ -110,19 +129,21 @@ class Case(typing.NamedTuple):
 
     @property
     def result_type(self):
-        return self.row_type if "loss" in self.writes else self.type
+        """The log-sum-exps of matrices have the type of x, and those of ragged rows that of other numbers per row."""
+        has_row_type = "loss" in self.writes or (self.is_ragged and self.writes_rows)
+        return self.row_type if has_row_type else self.type
 
     @property
     def result_extents(self):
         """Several results are one array, with one row for each."""
         if not self.writes_rows:
-            return self.extents
+            return self.x_extents
         return (self.rows,) if len(self.writes) == 1 else (len(self.writes), self.rows)
 
     @property
     def read_bytes(self):
         """The bytes of x, or of what a backward pass reads in its place."""
-        return self.rows * self.columns * TYPE_BYTES[self.type]
+        return self.entries * TYPE_BYTES[self.type]
 
     @property
     def copy_bytes(self):
@@ -139,6 +160,8 @@ class Case(typing.NamedTuple):
 
     def bytes_of(self, name):
         """The bytes of an array that the operation reads."""
+        if name == "offsets":
+            return (self.rows + 1) * OFFSET_BYTES
         if name not in operations.PER_ROW:
             return self.read_bytes
         return self.rows * (LABEL_BYTES if name == "labels" else TYPE_BYTES[self.row_type])
@@ -147,11 +170,15 @@ class Case(typing.NamedTuple):
 def of_gpus():
     return [Case(operation, type_name, group, axis, extents)
             for operation, type_name in itertools.product(OPERATIONS, TYPE_BYTES)
-            for group, axis, extents in gpu_shapes(operation)]
+            for group, axis, extents in gpu_shapes(operation, type_name)]
 
 
-def gpu_shapes(operation):
+def gpu_shapes(operation, type_name):
     """Yields (group, axis, extents)."""
+    if operation in operations.RAGGED:
+        if type_name in RAGGED_TYPES:
+            yield from ragged_shapes(RAGGED_ENTRIES)
+        return
     if operation in operations.READS_PER_ROW:
         yield from loss_shapes(lambda columns: -(-LOSS_ELEMENTS[columns] // columns))
         return
@@ -159,6 +186,12 @@ def gpu_shapes(operation):
         if inputs.are_of(operation, inputs.kind_of(group)):
             for extents in shapes:
                 yield group, axis, extents
+
+
+def ragged_shapes(entries):
+    """Yields (group, axis, extents)."""
+    for group, extents in ragged.shapes(entries):
+        yield group, 1, extents
 
 
 def loss_shapes(rows_of):
@@ -179,6 +212,9 @@ def of_hosts(bytes_of_x):
 def host_shapes(operation, type_name, bytes_of_x):
     """Yields (group, axis, extents)."""
     elements = bytes_of_x // TYPE_BYTES[type_name]
+    if operation in operations.RAGGED:
+        yield from ragged_shapes(elements)
+        return
     if operation in operations.READS_PER_ROW:
         yield from loss_shapes(lambda columns: max(1, elements // columns))
     else:

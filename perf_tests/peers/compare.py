@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Times softmax, log_softmax, logsumexp, cross_entropy and backward passes of this library and of others, on the same
-memory.
+"""Times softmax, log_softmax, logsumexp, cross_entropy and backward passes of this library and of others, also those of
+ragged rows, on the same memory.
 
-Needs a shared libkokkossoftmax. On a GPU it also needs PyTorch and Triton, and uses JAX and QuACK if they are
-installed. On a host (--device cpu) it needs NumPy, and uses PyTorch, oneDNN, onnxruntime (with onnx), JAX and
+Needs a shared libkokkossoftmax. On a GPU it also needs PyTorch and Triton, and uses JAX, QuACK and PyTorch Geometric if
+they are installed. On a host (--device cpu) it needs NumPy, and uses PyTorch, oneDNN, onnxruntime (with onnx), JAX and
 SciPy if they are installed. Pictures need matplotlib. Results are written when they have been measured, and a
 run with the same library on the same machine leaves out the results that exist.
 """

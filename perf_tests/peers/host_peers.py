@@ -9,6 +9,7 @@ import functools
 import inputs
 import library as binding
 import peers
+import ragged
 from operations import OPERATIONS
 
 BLOCKING = ("OpenMP", "Serial", "Threads")  # a launch returns when the kernel has ended
@@ -40,7 +41,7 @@ class Torch:
     def __init__(self, setup):
         import torch
         torch.set_num_threads(setup.threads)
-        self.torch, self.functions = torch, peers.torch_functions(torch)
+        self.torch, self.functions = torch, peers.torch_functions(torch, ragged.by_offsets)
 
     def prepare(self, case, x, y):
         """Writes into y, except cross_entropy. Else the pages of new memory would be mapped while they are written, which can
@@ -190,7 +191,7 @@ class Copy(Limit):
 class Read(Limit):
     """A read of x, with one slice per thread: the limit of operations that write numbers per row."""
 
-    operations = ("logsumexp", "cross_entropy")
+    operations = ("logsumexp", "cross_entropy", "segment_logsumexp")
 
     def alternatives(self, case, x, y):
         return {self.helper.read_name(number).decode():
@@ -206,11 +207,11 @@ class Exp(Limit):
     """As many exponentials as x has entries, by the functions of this library, of numbers in the first-level
     cache: the limit of the processor."""
 
-    operations = (*peers.FORWARD, "cross_entropy")
+    operations = (*peers.FORWARD, "cross_entropy", "segment_softmax", "segment_logsumexp")
 
     def alternatives(self, case, x, y):
         return {"": functools.partial(self.helper.exp, case.type == "float64",
-                                      case.operation != "softmax", x.size)}
+                                      case.function != "softmax", x.size)}
 
     def mistake(self, result, x, y):
         return "" if result == x.size else f"{result} exponentials were computed, not {x.size}"

@@ -8,6 +8,7 @@ the arrays, numpy or torch.
 import math
 
 import operations
+import ragged
 
 LIMITS = ("lengths", "mixed_lengths", "causal")  # rows end at one column, at random ones, or at a diagonal
 KINDS = ("bias", "bias_per_column", "mask", "mask_per_column", *LIMITS, "weights", "weights_per_column")
@@ -33,7 +34,7 @@ def are_of(operation, kind):
 def bytes_of_group(case, bytes_per_entry):
     """The bytes that a group reads besides x, without those of a few entries."""
     of_entry = {"bias": bytes_per_entry, "mask": 1, "weights": bytes_per_entry}.get(kind_of(case.group), 0)
-    return of_entry * case.rows * case.columns
+    return of_entry * case.entries
 
 
 def visible_fraction(case):
@@ -45,7 +46,10 @@ def make(module, case, x, random):
     """{name: array or number} of the operands, as the library takes them. The module is numpy or torch.
     random.normal(extents, type) and random.uniform(extents, type), from 0 to 1, make random arrays."""
     if case.first == "y":
-        return {"dy": module.asarray(random.normal(case.extents, module.float32) + MEAN_OF_DY, dtype=x.dtype)}
+        dy = module.asarray(random.normal(case.x_extents, module.float32) + MEAN_OF_DY, dtype=x.dtype)
+        return {"dy": dy, **offsets(module, case, x)}
+    if case.is_ragged:
+        return offsets(module, case, x)
     if case.reads:
         return per_row(module, case, x, random)
     kind, extents = kind_of(case.group), case.extents
@@ -65,6 +69,14 @@ def make(module, case, x, random):
     if kind == "causal":
         return {"causal": case.columns // 2 - case.rows // 2}
     return {}
+
+
+def offsets(module, case, x):
+    """{"offsets": array} if rows are ragged, or {}."""
+    if not case.is_ragged:
+        return {}
+    of_numpy = ragged.offsets(case.group, case.rows, case.entries)
+    return {"offsets": module.asarray(of_numpy, **operations.device_of(module, x))}
 
 
 def per_row(module, case, x, random):

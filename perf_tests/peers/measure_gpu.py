@@ -8,7 +8,7 @@ import inputs
 import operations
 import torch
 from measure import DeviceLost, describe_error, is_too_slow, short_message, slow
-from peers import Copy, JaxResult, Sum, prepare, torch_functions
+from peers import Copy, JaxResult, Sum, prepare
 
 
 class Clock:
@@ -68,13 +68,13 @@ class Bench:
         random = Random(case.rows + case.columns)
         value_type = getattr(torch, case.type)
         in_float = torch.float64 if case.type == "float64" else torch.float32
-        x = random.normal(case.extents, in_float)
-        if case.first == "y":  # the result of the function
-            x = torch_functions(torch)[case.function](x, dim=case.axis)
-        self.x = x.to(value_type)
-        del x
+        self.x = random.normal(case.x_extents, in_float).to(value_type)
         self.y = torch.empty(case.result_extents, dtype=getattr(torch, case.result_type), device="cuda")
         self.inputs = inputs.make(torch, case, self.x, random)
+        if case.first == "y":  # the result of the function
+            v, rows = operations.in_double(torch, self.x), operations.rows_of(torch, self.inputs, case.axis)
+            self.x = operations.forward(torch, case.function, v, rows)[0].to(value_type)
+            del v
         is_visible = inputs.visible(torch, case, self.x, self.inputs)
         self._may_be_nan = inputs.rows_of_nan(torch, case, is_visible)
         self._expected, self._size = self._compute_expected(is_visible)
@@ -142,13 +142,9 @@ class Bench:
 
     def _compute_expected(self, is_visible):
         """(results, the sizes that errors are relative to), in float64 by the definition."""
-        axis, tiny = self.case.axis, torch.finfo(self.x.dtype).tiny
-        if self.case.reads:
-            results, size = operations.definition(torch, self.case.operation, self.x, self.inputs, axis)
-        else:
-            v = inputs.values_in_double(torch, self.x, self.inputs, is_visible)
-            results, size = operations.forward(torch, self.case.operation, v, axis)
-        return results, size.clamp(min=tiny)
+        v = self.x if self.case.reads else inputs.values_in_double(torch, self.x, self.inputs, is_visible)
+        results, size = operations.definition(torch, self.case.operation, v, self.inputs, self.case.axis)
+        return results, size.clamp(min=torch.finfo(self.x.dtype).tiny)
 
     def _check_device(self, error):
         try:

@@ -73,17 +73,19 @@ class Session:
         """What the case reads, y, and the memory for a copy, which is that of y."""
         x, copy, given = self._array("x", case, mean=0.0), self._array("y", case), {}
         if case.first == "y":
-            x = apply_function(case.function, x, case.axis, self._array("result", case))
-            given = {"dy": self._array("dy", case, mean=inputs.MEAN_OF_DY)}
+            given = inputs.arrays(inputs.offsets(numpy, case, x), aligned_copy)
+            rows = operations.rows_of(numpy, given, case.axis)
+            x = apply_function(case.function, x, rows, self._array("result", case))
+            given["dy"] = self._array("dy", case, mean=inputs.MEAN_OF_DY)
         else:
             given = inputs.arrays(inputs.make(numpy, case, x, random_arrays(case.rows)), aligned_copy)
         y = copy.reshape(-1)[:math.prod(case.result_extents)].reshape(case.result_extents)
         return x, y, copy, given
 
     def _array(self, name, case, mean=None):
-        """An array of the extents of the case, in memory that is kept as long as the type is the same. It is filled
+        """An array of the extents of x, in memory that is kept as long as the type is the same. It is filled
         with random-normal numbers if their mean is given."""
-        elements = case.rows * case.columns
+        elements = case.entries
         memory = self._memory.get(name)
         if memory is None or memory.dtype != case.type or memory.size < elements:
             memory = None
@@ -93,7 +95,7 @@ class Session:
                 seed = [elements, *name.encode()]
                 numpy.random.default_rng(seed).standard_normal(dtype=memory.dtype, out=memory)
                 memory += mean
-        return memory[:elements].reshape(case.extents)
+        return memory[:elements].reshape(case.x_extents)
 
 
 def aligned(elements, type_name):
@@ -116,10 +118,10 @@ def random_arrays(seed):
     return types.SimpleNamespace(normal=generator.standard_normal, uniform=generator.random)
 
 
-def apply_function(function, x, axis, y):
-    """Writes softmax or log_softmax of x, which a backward pass reads, and returns y."""
-    numpy.subtract(x, x.max(axis, keepdims=True), out=y)
-    y -= numpy.log(numpy.exp(y).sum(axis, keepdims=True))
+def apply_function(function, x, rows, y):
+    """Writes softmax or log_softmax of x, which a backward pass reads, and returns y. rows: as from rows_of()."""
+    numpy.subtract(x, rows.expand(rows.max(x)), out=y)
+    y -= rows.expand(numpy.log(rows.sum(numpy.exp(y))))
     return numpy.exp(y, out=y) if function == "softmax" else y
 
 
@@ -127,14 +129,13 @@ def apply_function(function, x, axis, y):
 
 
 class Bench:
-    """The arrays of a case, and the expected results of some rows."""
+    """The arrays of a case, and the expected results of some rows. Of ragged rows, it has those of all."""
 
     def __init__(self, case, x, y, copy, given):
         """given: what is read besides x."""
         self.case, self.x, self.y, self.copy, self.given = case, x, y, copy, given
         self.error = self.message = None
-        wanted = max(2, CHECKED_ENTRIES // case.columns)
-        self._rows = numpy.unique(numpy.linspace(0, case.rows - 1, min(case.rows, wanted)).astype(int))
+        self._rows = slice(None) if case.is_ragged else some_rows(case)
         is_visible = inputs.visible(numpy, case, x, given)
         self._may_be_nan = inputs.rows_of_nan(numpy, case, is_visible)
         with numpy.errstate(divide="ignore"):  # the logarithm of 0, of rows without visible entries
@@ -184,7 +185,7 @@ class Bench:
         return (numpy.isnan(got.min(self.case.axis, keepdims=True)) & ~self._may_be_nan).any()
 
     def _rows_of(self, array):
-        if array.ndim == 1:  # a number per row
+        if array.ndim == 1:  # a number per row, or ragged rows
             return array[self._rows]
         return numpy.moveaxis(array, self.case.axis, -1)[self._rows]
 
@@ -197,13 +198,18 @@ class Bench:
         x = self._rows_of(self.x)
         if self.case.reads:
             given = {name: self._rows_of(array) for name, array in self.given.items()}
-            results, size = operations.definition(numpy, self.case.operation, x, given, -1)
         else:
             added = {name: self._rows_of_operand(self.given[name]) for name in inputs.ADDED if name in self.given}
             of_rows = None if is_visible is None else self._rows_of_operand(is_visible)
-            v = inputs.values_in_double(numpy, x, added, of_rows)
-            results, size = operations.forward(numpy, self.case.operation, v, -1)
+            x, given = inputs.values_in_double(numpy, x, added, of_rows), {}
+        results, size = operations.definition(numpy, self.case.operation, x, given, -1)
         return results, numpy.maximum(size, tiny)
+
+
+def some_rows(case):
+    """The numbers of rows with about CHECKED_ENTRIES entries together, from the first one to the last one."""
+    wanted = max(2, CHECKED_ENTRIES // case.columns)
+    return numpy.unique(numpy.linspace(0, case.rows - 1, min(case.rows, wanted)).astype(int))
 
 
 def exclusive_or(x):

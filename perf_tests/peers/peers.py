@@ -17,7 +17,8 @@ import typing
 
 import inputs
 import library as binding
-from operations import OPERATIONS
+import ragged
+from operations import OF_MATRICES, OPERATIONS
 
 
 class Setup(typing.NamedTuple):
@@ -114,6 +115,9 @@ def prepare_ours(library, space, case, x, y, given, array_of, stream=None):
     """The function of the library. array_of makes an Array of library.py."""
     results = map(array_of, y) if len(case.writes) > 1 else [array_of(y)]
     x, given = array_of(x), inputs.arrays(given, array_of)
+    if case.is_ragged:
+        prepare_segment = library.prepare_segment_backward if case.first == "y" else library.prepare_segment_apply
+        return prepare_segment(case.function, space, x, *(given[name] for name in case.reads), *results, stream=stream)
     options = {"stream": stream, "axis": case.axis}
     if case.first == "y":
         return library.prepare_backward(case.function, space, x, given["dy"], *results, **options)
@@ -165,8 +169,9 @@ class TorchCompile:
         return self.compile(function, dynamic=False)
 
 
-def torch_functions(torch):
-    return {"softmax": torch.softmax, "log_softmax": torch.log_softmax,
+def torch_functions(torch, reduce_ragged=ragged.by_index):
+    return {**ragged.torch_functions(torch, reduce_ragged),
+            "softmax": torch.softmax, "log_softmax": torch.log_softmax,
             "logsumexp": torch.logsumexp,
             "softmax_backward": torch_backward(torch, "_softmax_backward_data", "grad_input"),
             "log_softmax_backward": torch_backward(torch, "_log_softmax_backward_data", "out"),
@@ -177,6 +182,8 @@ def torch_functions(torch):
 
 def torch_arguments(torch, case, x, given):
     """(first array, the others) of the function of an operation, made before it is timed."""
+    if case.is_ragged:
+        return x, {**given, "index": ragged.index_of_rows(torch, given["offsets"])}
     if case.operation != "cross_entropy_backward":
         return x, given
     # The forward pass of autograd keeps log_softmax and, for means, the weight. The derivatives have the type of x.
@@ -271,6 +278,8 @@ class Triton:
 
     def prepare_with(self, case, x, y, given):
         need_operation(case, OPERATIONS)
+        if case.is_ragged:
+            return self.prepare_ragged(case, x, y, **given)
         self.need_short_rows(case)
         if case.first == "y":
             return functools.partial(self.kernels.backward, case.function == "log_softmax", x, given["dy"], y)
@@ -278,6 +287,11 @@ class Triton:
             return functools.partial(self.kernels.cross_entropy, x, given["labels"], *y)
         derivative = given[case.reads[-1]]
         return functools.partial(self.kernels.gradient_from_lse, x, given.get("labels"), given["lse"], derivative, y)
+
+    def prepare_ragged(self, case, x, y, offsets, dy=None):
+        if case.first == "y":
+            return functools.partial(self.kernels.ragged_backward, x, dy, offsets, y)
+        return functools.partial(self.kernels.ragged_rows, case.function == "logsumexp", x, offsets, y)
 
     def need_short_rows(self, case):
         need_rows(case)
@@ -334,6 +348,8 @@ class JaxResult:
 class Quack:
     """Its losses are imported in their cases alone, because not every version has them."""
 
+    operations = OF_MATRICES
+
     def __init__(self, setup):
         from quack.softmax import softmax, softmax_bwd
         self.softmax, self.softmax_backward = softmax, softmax_bwd
@@ -355,6 +371,19 @@ class Quack:
         return functools.partial(cross_entropy_bwd, x, given["labels"], given["dloss"], given["lse"])
 
 
+class PyG:
+    """The softmax of PyTorch Geometric, which returns a new tensor."""
+
+    operations = ("segment_softmax",)
+
+    def __init__(self, setup):
+        from torch_geometric.utils import softmax
+        self.softmax = softmax
+
+    def prepare_with(self, case, x, y, given):
+        return functools.partial(self.softmax, x, ptr=given["offsets"].long())
+
+
 OURS = "kokkos-softmax"
 PEERS = {"copy": Copy, "sum": Sum, OURS: Ours, "torch": TorchEager, "torch.compile": TorchCompile,
-         "triton": Triton, "jax": Jax, "quack": Quack}
+         "triton": Triton, "jax": Jax, "quack": Quack, "pyg": PyG}

@@ -22,6 +22,7 @@ STYLES = {  # in the order of the columns
     "onnxruntime": ("tab:olive", "*"),
     "jax": ("tab:purple", "s"),
     "quack": ("tab:brown", "D"),
+    "pyg": ("tab:pink", "h"),
     "scipy": ("tab:gray", "+"),
 }
 
@@ -30,8 +31,8 @@ STYLES = {  # in the order of the columns
 
 
 def limit_of(results, case):
-    """What the case is compared with: a read of x if there is one, which is the limit of logsumexp and cross_entropy
-    on a host, else a copy of x."""
+    """What the case is compared with: a read of x if there is one, which is the limit of operations that write numbers
+    per row on a host, else a copy of x."""
     read = results.get(case, "read")
     return read if read is not None and read.is_timed else results.get(case, "copy")
 
@@ -115,13 +116,14 @@ def microseconds(result):
 def table_of_group(results, cases, peers):
     """Of the cases with one operation, type and group."""
     limit_name = name_of_limit(results, cases)
+    shape = "rows x entries" if cases[0].is_ragged else "M x N"
     peers = [peer for peer in peers if any(results.has(case, peer) for case in cases)]
     if is_of_host(results):
-        head = ["M x N", f"{limit_name} GB/s", f"{limit_name} us", "ours us",
+        head = [shape, f"{limit_name} GB/s", f"{limit_name} us", "ours us",
                 *(f"fraction of best {limit_name}" if peer == OURS else peer for peer in peers),
                 "of the roof", "best peer", "times the best peer"]
     else:
-        head = ["M x N", "copy us", "ours us", *peers, "best peer", "its time / ours"]
+        head = [shape, "copy us", "ours us", *peers, "best peer", "its time / ours"]
     return format_table(head, [row_of(results, case, limit_of(results, case), peers)
                                for case in cases])
 
@@ -166,17 +168,18 @@ def notes(results):
 
 GPU_TEXT = """\
 Ratios are the rate of the bytes that must move (what is read once, the result once) to that of a copy of x: 1 is the
-limit if the data don't fit a cache. softmax_backward and log_softmax_backward read y, which counts as x, and dy: they
-move 1.5 times the bytes of the copy. An asterisk: timed once. jax: with the latency of a call that waits."""
+limit if the data don't fit a cache. The backward passes of softmax and log_softmax read y, which counts as x, and dy:
+they move 1.5 times the bytes of the copy. An asterisk: timed once. jax: with the latency of a call that waits."""
 HOST_TEXT = """\
 Ratios are the rate of the bytes that must move (what is read once, the result once) to that of the best copy of x, for
-logsumexp and cross_entropy to that of the best read of x. softmax_backward and log_softmax_backward read y, which
-counts as x, and dy: they move 1.5 times the bytes of the copy. The ratios and the times are medians of runs in which
-all take turns; "times the best peer" is the time of the best peer divided by ours. "of the roof": the larger of the
-limit's time and of the time of as many of the library's own exponentials in the first-level cache, divided by ours. An
-asterisk: timed once. ~: the median is above 1.2 times the fastest run. jax and scipy return new arrays, as torch's
-cross_entropy, the others write into the same one. With operands, torch first writes x with them into new arrays. With
-lengths and causal limits, half of x and half of the exponentials count. scipy has one thread."""
+logsumexp, segment_logsumexp and cross_entropy to that of the best read of x. The backward passes of softmax and
+log_softmax read y, which counts as x, and dy: they move 1.5 times the bytes of the copy. The ratios and the times are
+medians of runs in which all take turns; "times the best peer" is the time of the best peer divided by ours. "of the
+roof": the larger of the limit's time and of the time of as many of the library's own exponentials in the first-level
+cache, divided by ours. An asterisk: timed once. ~: the median is above 1.2 times the fastest run. jax and scipy return
+new arrays, as torch's cross_entropy, the others write into the same one. With operands, torch first writes x with them
+into new arrays, and with ragged rows, the steps before the last one. With lengths and causal limits, half of x and half
+of the exponentials count. scipy has one thread."""
 
 
 def tables(results):
@@ -188,8 +191,9 @@ def tables(results):
     for (operation, type_name, group), of_group in itertools.groupby(
             sorted(results.cases(), key=key), key=lambda c: (c.operation, c.type, c.group)):
         of_group = list(of_group)
-        yield (f"{operation}, {type_name}, {group.replace('_', ' ')}, along axis "
-               f"{of_group[0].axis}\n" + table_of_group(results, of_group, peers))
+        along = "" if of_group[0].is_ragged else f", along axis {of_group[0].axis}"
+        yield (f"{operation}, {type_name}, {group.replace('_', ' ')}{along}\n"
+               + table_of_group(results, of_group, peers))
     yield "\n".join(notes(results))
 
 

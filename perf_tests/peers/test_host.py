@@ -5,6 +5,7 @@ test_host.py HELPER. HELPER is libkokkossoftmax_host_peers.so."""
 import argparse
 import contextlib
 import ctypes
+import io
 import itertools
 import math
 import os
@@ -12,13 +13,16 @@ import pathlib
 import sys
 import tempfile
 import unittest
+import unittest.mock
 
 import cases
 import compare
 import host_machine
 import host_peers
 import inputs
+import operations
 import peers
+import ragged
 from results import Result, Results
 
 try:
@@ -121,6 +125,35 @@ class Resume(unittest.TestCase):
             self.assertEqual(list(Results(results.path).of), [(case.name, "a")])
 
 
+class List(unittest.TestCase):
+    def listed(self, *arguments):
+        output = io.StringIO()
+        with unittest.mock.patch.object(sys, "argv", ["compare.py", "--list", *arguments]):
+            with unittest.mock.patch("signal.signal"), contextlib.redirect_stdout(output):
+                compare.main()
+        return output.getvalue().splitlines()
+
+    def test_ragged_rows_on_a_gpu(self):
+        self.assertEqual(self.listed("--operations", "segment_softmax,segment_logsumexp", "--types", "bfloat16,float16",
+                                     "--cases", "l"), [
+            f"{operation}/bfloat16/{name}" for operation in ("segment_softmax", "segment_logsumexp") for name in (
+                "uniform/11184810x134217720", "uniform/1048576x134217728", "uniform/134217x134217000",
+                "uniform/32768x134217728", "power_law/4194304x134217728", "long_row/1000001x22000000")])
+
+    def test_ragged_rows_on_a_host(self):
+        self.assertEqual(self.listed("--device", "cpu", "--bytes", "64M", "--operations", "segment_softmax_backward",
+                                     "--types", "float64"), [
+            f"segment_softmax_backward/float64/{name}" for name in (
+                "uniform/699050x8388600", "uniform/65536x8388608", "uniform/8388x8388000", "uniform/2048x8388608",
+                "power_law/262144x8388608", "long_row/381301x8388600")])
+
+    def test_nothing_is_selected(self):
+        for device in ("cuda", "cpu"):
+            for name, value in (("--types", "float16"), ("--cases", "in_cache")):
+                with self.assertRaisesRegex(SystemExit, "no case is selected"):
+                    self.listed("--device", device, "--bytes", "1M", "--operations", "segment_softmax", name, value)
+
+
 class CFunctions(unittest.TestCase):
     def test_copies(self):
         for number in range(HELPER.copies()):
@@ -196,6 +229,8 @@ class Definition:
         return call
 
     def compute(self, case, v, given):
+        if "offsets" in given:
+            return numpy.concatenate(list(self.of_ragged_rows(case, v, given)))
         v = self.with_operands(case, v, given)
         with numpy.errstate(divide="ignore"):  # the logarithm of 0
             total = numpy.log(numpy.exp(v).sum(case.axis, keepdims=True))
@@ -214,6 +249,13 @@ class Definition:
             return numpy.stack([total.squeeze(case.axis) - of_label, total.squeeze(case.axis)])
         target = 0 if case.function == "logsumexp" else self.is_label(case, given)
         return numpy.expand_dims(given[case.reads[-1]], case.axis) * (numpy.exp(v - total) - target)
+
+    def of_ragged_rows(self, case, v, given):
+        """Yields the result of each row, which is a matrix."""
+        for begin, end in zip(given["offsets"], given["offsets"][1:]):
+            of_row = case._replace(operation=case.operation.removeprefix("segment_"), extents=(1, end - begin))
+            row, *others = (array[None, begin:end] for array in (v, *([given["dy"]] if "dy" in given else [])))
+            yield self.compute(of_row, row, dict(zip(["dy"], others))).reshape(-1)
 
     def with_operands(self, case, v, given):
         if "bias" in given:
@@ -265,6 +307,23 @@ class Incomplete(Definition):
         return call
 
 
+class WrongEntry(Definition):
+    """One of the results is wrong."""
+
+    def compute(self, case, v, given):
+        got = super().compute(case, v, given)
+        got[3 * len(got) // 4] += 0.01 * (1 + abs(got[3 * len(got) // 4]))
+        return got
+
+
+class WrongRow(Definition):
+    """The results of one ragged row are wrong. It is the one in the middle."""
+
+    def of_ragged_rows(self, case, v, given):
+        for number, row in enumerate(super().of_ragged_rows(case, v, given)):
+            yield row * (1.01 if number == case.rows // 2 else 1)
+
+
 class WithoutOperands(Definition):
     def with_operands(self, case, v, given):
         return v
@@ -311,8 +370,7 @@ class Refusing:
         raise peers.Refused("knows no softmax")
 
 
-@unittest.skipIf(numpy is None, "there is no NumPy")
-class Measure(unittest.TestCase):
+class MeasureTest(unittest.TestCase):
     def measure(self, case, loaded, time_limit=100.0):
         """{peer: result}; and the order of what the session yields."""
         session = measure_host.Session(time_limit, 3, contextlib.nullcontext)
@@ -322,11 +380,25 @@ class Measure(unittest.TestCase):
             results[name] = result
         return results, order
 
+    def messages(self, case, checked):
+        """What is wrong with the results of peers, which are not timed."""
+        bench, messages = self.bench(case), []
+        for peer in checked:
+            bench.check(peer)
+            messages.append(bench.message)
+        return messages
+
+    def bench(self, case):
+        return measure_host.Session(100.0, 3, contextlib.nullcontext).bench(case)
+
+
+@unittest.skipIf(numpy is None, "there is no NumPy")
+class Measure(MeasureTest):
     def case(self, operation="softmax", axis=1, type_name="float32", extents=(20, 30)):
         return cases.Case(operation, type_name, "large", axis, extents)
 
     def test_right_results_of_every_operation_type_and_axis(self):
-        for operation in cases.OPERATIONS:
+        for operation in operations.OF_MATRICES:
             for type_name in ("float32", "float64"):
                 for axis in (0, 1):
                     results, _ = self.measure(self.case(operation, axis, type_name),
@@ -338,7 +410,7 @@ class Measure(unittest.TestCase):
 
     def test_wrong_results_are_not_timed(self):
         for wrong in (Definition(1.01), Incomplete()):
-            for operation in cases.OPERATIONS:
+            for operation in operations.OF_MATRICES:
                 results, _ = self.measure(self.case(operation), {"wrong": wrong})
                 self.assertEqual(results["wrong"]["status"], "failed", operation)
                 self.assertIn("wrong by", results["wrong"]["message"])
@@ -351,21 +423,13 @@ class Measure(unittest.TestCase):
                 results, _ = self.measure(self.case(operation, axis, extents=extents), {"wrong": peer})
                 self.assertIn("wrong by", results["wrong"]["message"])
 
-    def cases_with_operands(self, operations=peers.FORWARD, kinds=inputs.KINDS, shapes=((20, 30), (200, 3))):
+    def cases_with_operands(self, names=peers.FORWARD, kinds=inputs.KINDS, shapes=((20, 30), (200, 3))):
         """The second shape has rows without visible entries. extents: of rows and columns."""
         for operation, kind, type_name, axis, extents in itertools.product(
-                operations, kinds, ("float32", "float64"), (0, 1), shapes):
+                names, kinds, ("float32", "float64"), (0, 1), shapes):
             if inputs.are_of(operation, kind):
                 group, extents = (kind, extents) if axis == 1 else (f"{kind}_axis0", extents[::-1])
                 yield self.case(operation, axis, type_name, extents)._replace(group=group)
-
-    def messages(self, case, checked):
-        """What is wrong with the results of peers, which are not timed."""
-        bench, messages = measure_host.Session(100.0, 3, contextlib.nullcontext).bench(case), []
-        for peer in checked:
-            bench.check(peer)
-            messages.append(bench.message)
-        return messages
 
     def test_right_results_with_operands(self):
         for case in self.cases_with_operands():
@@ -390,7 +454,7 @@ class Measure(unittest.TestCase):
 
     def operand(self, case):
         """(name, operand) of a case that has one."""
-        (operand,) = measure_host.Session(100.0, 3, contextlib.nullcontext).bench(case).given.items()
+        (operand,) = self.bench(case).given.items()
         return operand
 
     def test_operands_are_as_the_library_takes_them(self):
@@ -423,7 +487,7 @@ class Measure(unittest.TestCase):
     @unittest.skipIf(torch is None, "there is no PyTorch")
     def test_torch(self):
         loaded = {"torch": host_peers.Torch(SETUP)}
-        for operation, type_name, axis in itertools.product(cases.OPERATIONS, ("float32", "float64"), (0, 1)):
+        for operation, type_name, axis in itertools.product(operations.OF_MATRICES, ("float32", "float64"), (0, 1)):
             results, _ = self.measure(self.case(operation, axis, type_name), loaded)
             self.assertEqual(results["torch"]["status"], "ok", (operation, results))
 
@@ -495,6 +559,124 @@ class Measure(unittest.TestCase):
             results, _ = self.measure(self.case("logsumexp"), {"limit": Nothing(SETUP)})
             self.assertEqual(results["limit"]["status"], "failed")
             self.assertRegex(results["limit"]["message"], "doing nothing: ")
+
+
+@unittest.skipIf(numpy is None, "there is no NumPy")
+class RaggedRows(MeasureTest):
+    def cases(self, names=operations.RAGGED, entries=5000, types=("float32", "float64")):
+        for operation, type_name, shape in itertools.product(names, types, cases.ragged_shapes(entries)):
+            yield cases.Case(operation, type_name, *shape)
+
+    def test_lengths(self):
+        for entries in (1, 100, 5000, 2**17 + 1, 22 * 10**6):
+            for group, (rows, all_entries) in ragged.shapes(entries):
+                offsets = ragged.offsets(group, rows, all_entries)
+                lengths = numpy.diff(offsets)
+                self.assertEqual((offsets.dtype, len(lengths)), ("int32", rows))
+                self.assertEqual((offsets[0], offsets[-1]), (0, all_entries))
+                self.assertGreaterEqual(lengths.min(), 1)
+                if group == "uniform":
+                    self.assertEqual(lengths.min(), lengths.max())
+                elif group == "long_row" and entries > 1:
+                    middle = numpy.argmax(lengths)
+                    self.assertEqual(lengths[middle], 10 * (rows - 1))
+                    self.assertEqual(middle, (rows - 1) // 2)
+                    self.assertEqual(set(numpy.delete(lengths, middle)), {12})
+
+    def test_power_law(self):
+        rows = 2**20
+        offsets = ragged.offsets("power_law", rows, 32 * rows)
+        lengths = numpy.diff(offsets)
+        numpy.testing.assert_array_equal(offsets, ragged.offsets("power_law", rows, 32 * rows))
+        self.assertIn(lengths.min(), (2, 3))
+        self.assertTrue(8 * 10**5 < lengths.max() < 10**6)
+        # With a density of 1 / length^2, the part of the rows that is longer falls with the length.
+        for length in (25, 250, 2500):
+            self.assertAlmostEqual((lengths > length).mean() * length, 2.5, delta=0.1)
+        for half in numpy.split(lengths, 2):  # in random order
+            self.assertAlmostEqual((half > 25).mean(), 0.1, delta=0.005)
+
+    def test_reductions(self):
+        for module in filter(None, (numpy, torch)):
+            rows = ragged.Rows(module, module.asarray([0, 2, 3, 6], dtype=module.int32))
+            v = module.asarray([1.0, 5.0, -2.0, 0.0, 3.0, 2.0])
+            self.assertEqual(rows.max(v).tolist(), [5, -2, 3])
+            self.assertEqual(rows.sum(v).tolist(), [6, -2, 5])
+            self.assertEqual(rows.expand(rows.sum(v)).tolist(), [6, 6, -2, 5, 5, 5])
+
+    def test_right_results(self):
+        for case in self.cases():
+            self.assertEqual(self.messages(case, [Definition(), Definition(into_y=False)]), ["", ""], case.name)
+
+    def test_wrong_results_are_found(self):
+        for case in self.cases():
+            for message in self.messages(case, [Definition(1.01), Incomplete(), WrongEntry(), WrongRow()]):
+                self.assertIn("wrong by", message, case.name)
+
+    def test_nan_is_found(self):
+        for case in self.cases():
+            self.assertIn("wrong by nan", self.messages(case, [NanEverywhere()])[0], case.name)
+
+    def test_sums_of_gradients_are_checked(self):
+        for case in self.cases(["segment_softmax_backward"], entries=2**18):
+            self.assertIn("wrong by", self.messages(case, [WithoutSum()])[0], case.name)
+
+    def test_y_is_a_softmax(self):
+        for case in self.cases(["segment_softmax_backward"]):
+            bench = self.bench(case)
+            sums = [row.sum() for row in numpy.split(bench.x, bench.given["offsets"][1:-1])]
+            numpy.testing.assert_allclose(sums, numpy.ones(case.rows), rtol=1e-5)
+
+    def test_given_arrays_are_as_the_library_takes_them(self):
+        for case in self.cases():
+            given = self.bench(case).given
+            self.assertEqual(set(given), set(case.reads))
+            self.assertEqual((given["offsets"].dtype, given["offsets"].shape), ("int32", (case.rows + 1,)))
+            for array in given.values():
+                self.assertEqual(array.ctypes.data % measure_host.ALIGNMENT, 0)
+            if "dy" in given:
+                self.assertEqual((given["dy"].dtype, given["dy"].shape), (case.type, (case.entries,)))
+
+    def test_limits(self):
+        loaded = {"copy": host_peers.Copy(SETUP), "read": host_peers.Read(SETUP), "exp": host_peers.Exp(SETUP)}
+        case = cases.Case("segment_logsumexp", "float32", "power_law", 1, (31, 999))
+        results, _ = self.measure(case, loaded)
+        self.assertEqual([results[name]["status"] for name in loaded], 3 * ["ok"], results)
+
+    @unittest.skipIf(torch is None, "there is no PyTorch")
+    def test_torch(self):
+        for case in self.cases():
+            self.assertEqual(self.messages(case, [host_peers.Torch(SETUP)]), [""], case.name)
+
+    @unittest.skipIf(torch is None, "there is no PyTorch")
+    def test_torch_by_index(self):
+        """As on a GPU, also with new results, as of torch.compile, and with half types."""
+        functions = peers.torch_functions(torch)
+        for case in self.cases(types=("float32", "bfloat16")):
+            of_float = self.bench(case._replace(type="float32"))
+            given = {name: torch.from_numpy(array) for name, array in of_float.given.items()}
+            x, value_type = torch.from_numpy(of_float.x), getattr(torch, case.type)
+            if "dy" in given:
+                given["dy"] = given["dy"].to(value_type)
+            expected, size = operations.definition(torch, case.operation, x.to(value_type), given, 1)
+            y = torch.empty(case.result_extents, dtype=getattr(torch, case.result_type))
+            call = peers.TorchEager(peers.Setup(None, torch=torch)).prepare_with(case, x.to(value_type), y, given)
+            self.assertIs(call(), y)
+            first, others = peers.torch_arguments(torch, case, x.to(value_type), given)
+            new = functions[case.operation](first, dim=1, **others)
+            self.assertEqual(new.dtype, y.dtype)
+            for got in (y, new):
+                error = ((got.double() - expected).abs() / size).max().item()
+                self.assertLess(error, 1e-5 if y.dtype == torch.float32 else 0.01, case.name)
+
+    @unittest.skipIf(torch is None, "there is no PyTorch")
+    def test_definition_for_torch(self):
+        for case in self.cases(types=["float32"]):
+            bench = self.bench(case)
+            given = {name: torch.from_numpy(array) for name, array in bench.given.items()}
+            of_torch = operations.definition(torch, case.operation, torch.from_numpy(bench.x), given, 1)
+            for got, wanted in zip(of_torch, operations.definition(numpy, case.operation, bench.x, bench.given, 1)):
+                numpy.testing.assert_allclose(got.numpy(), wanted, rtol=1e-12, atol=1e-15)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ import unittest
 import unittest.mock
 
 import cases
+import compare
 import host_peers
 import inputs
 import operations
@@ -198,7 +199,7 @@ class Cases(unittest.TestCase):
             return [case[1:] for case in cases.of_gpus()
                     if case.operation == operation and inputs.kind_of(case.group) is None]
 
-        for operation in set(cases.OPERATIONS) - set(operations.READS_PER_ROW):
+        for operation in set(operations.OF_MATRICES) - set(operations.READS_PER_ROW):
             self.assertEqual(shapes(operation), shapes("softmax"))
         self.assertEqual({inputs.kind_of(case.group) for case in cases.of_gpus() if case.reads}, {None})
 
@@ -245,6 +246,117 @@ class Cases(unittest.TestCase):
         for case in cases.of_hosts(2**28):
             if (case.operation, case.group) == ("logsumexp", "large"):
                 self.assertGreaterEqual(case.columns, 781)
+
+
+class RaggedCases(unittest.TestCase):
+    """Cases with ragged rows, which have offsets."""
+
+    def case(self, operation, type_name="float32", extents=(3, 10)):
+        return cases.Case(operation, type_name, "power_law", 1, extents)
+
+    def test_properties(self):
+        case = self.case("segment_softmax_backward", extents=(3, 35))
+        self.assertTrue(case.is_ragged)
+        self.assertEqual((case.function, case.first, case.reads), ("softmax", "y", ("dy", "offsets")))
+        self.assertEqual((case.rows, case.entries, case.columns, case.x_extents), (3, 35, 11, (35,)))
+        matrix = case._replace(operation="softmax_backward", axis=0)
+        self.assertFalse(matrix.is_ragged)
+        self.assertEqual((matrix.rows, matrix.entries, matrix.columns, matrix.x_extents), (35, 105, 3, (3, 35)))
+
+    def test_bytes(self):
+        """3 rows with 10 entries: 4 offsets of 4 bytes. Log-sum-exps of bfloat16 are of float32."""
+        for type_name, x, lse in (("float32", 40, 12), ("float64", 80, 24), ("bfloat16", 20, 12)):
+            for operation, size in (("segment_softmax", 2 * x + 16), ("segment_logsumexp", x + 16 + lse),
+                                    ("segment_softmax_backward", 3 * x + 16)):
+                case = self.case(operation, type_name)
+                self.assertEqual((case.bytes, case.read_bytes, case.copy_bytes), (size, x, 2 * x), case.name)
+
+    def test_results(self):
+        for operation, extents, type_name in (("segment_softmax", (10,), "bfloat16"),
+                                              ("segment_logsumexp", (3,), "float32"),
+                                              ("segment_softmax_backward", (10,), "bfloat16")):
+            case = self.case(operation, "bfloat16")
+            self.assertEqual((case.result_extents, case.result_type), (extents, type_name))
+        self.assertEqual(self.case("segment_logsumexp", "float64").result_type, "float64")
+
+    def shapes(self, every, operation, type_name):
+        """[(group, extents)]."""
+        selected = cases.select(every, [operation], [type_name])
+        self.assertEqual({case.axis for case in selected} - {1}, set())
+        return [(case.group, case.extents) for case in selected]
+
+    def test_shapes_on_gpus(self):
+        wanted = [("uniform", (11184810, 134217720)), ("uniform", (2**20, 2**27)), ("uniform", (134217, 134217000)),
+                  ("uniform", (2**15, 2**27)), ("power_law", (2**22, 2**27)), ("long_row", (1000001, 22000000))]
+        for operation, type_name in itertools.product(operations.RAGGED, cases.TYPE_BYTES):
+            shapes = self.shapes(cases.of_gpus(), operation, type_name)
+            self.assertEqual(shapes, [] if type_name == "float16" else wanted)
+
+    def test_shapes_on_hosts(self):
+        sizes = (("float32", 2**28), ("float64", 2**22))
+        for operation, (type_name, size) in itertools.product(operations.RAGGED, sizes):
+            shapes = self.shapes(cases.of_hosts(size), operation, type_name)
+            self.assertEqual([group for group, _ in shapes], 4 * ["uniform"] + ["power_law", "long_row"])
+            for group, (rows, entries) in shapes:
+                bytes_of_x = entries * cases.TYPE_BYTES[type_name]
+                self.assertLessEqual(bytes_of_x, size)
+                if group != "long_row" or size < 2**26:
+                    self.assertLess(0.99 * size, bytes_of_x)
+            self.assertEqual([entries / rows for _, (rows, entries) in shapes[:4]], [12, 128, 1000, 4096])
+            self.assertEqual(shapes[4][1][1] // shapes[4][1][0], 32)
+            # 2^19 doubles are enough for 23 831 rows of 12 and one of 238 310
+            self.assertEqual(shapes[5][1], (1000001, 22000000) if size == 2**28 else (23832, 22 * 23831))
+
+    def test_which_peers_they_have(self):
+        of_gpus = ["copy", "kokkos-softmax", "torch", "torch.compile", "triton"]
+        wanted = {"cuda": {"segment_softmax": [*of_gpus, "pyg"]},
+                  "cpu": {"segment_softmax": ["copy", "exp", "kokkos-softmax", "torch", "torch.compile"],
+                          "segment_logsumexp": ["copy", "read", "exp", "kokkos-softmax", "torch", "torch.compile"],
+                          "segment_softmax_backward": ["copy", "kokkos-softmax", "torch", "torch.compile"]}}
+        results = Results(pathlib.Path("there is no such file"))
+        for (device, classes), operation in itertools.product(compare.CLASSES.items(), operations.RAGGED):
+            arguments = types.SimpleNamespace(device=device, retry=False)
+            names = list(compare.peers_to_do(self.case(operation), classes, results, arguments))
+            self.assertEqual(names, wanted[device].get(operation, of_gpus))
+
+
+class RaggedReport(Temporary):
+    SHAPES = ((10, 10000), (100, 1200))
+
+    def tables(self, machine, peers_of_all):
+        """The lines of the tables of cases in which each peer takes a time per entry."""
+        results = Results(self.directory / "ragged.json", {"device": "a device", **machine}, {})
+        for operation, extents in itertools.product(operations.RAGGED, self.SHAPES):
+            case = cases.Case(operation, "float32", "uniform", 1, extents)
+            for peer, seconds in peers_of_all:
+                results.add(Result(case, peer, "ok", seconds * case.entries))
+        again = Results(results.path)
+        self.assertEqual(again.cases(), results.cases())
+        with contextlib.redirect_stdout(io.StringIO()):
+            report.write(again, self.directory)
+        return (self.directory / "ragged.txt").read_text().splitlines()
+
+    def table(self, lines, title):
+        begin = lines.index(title) + 1
+        return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[begin:begin + 4]]
+
+    def test_on_a_gpu(self):
+        lines = self.tables({}, (("copy", 1e-9), ("kokkos-softmax", 2e-9), ("torch", 8e-9)))
+        head, _, *rows = self.table(lines, "segment_softmax, float32, uniform")
+        self.assertEqual(head, ["rows x entries", "copy us", "ours us", "kokkos-softmax", "torch", "best peer",
+                                "its time / ours"])
+        # By the lengths of the rows: 12, then 1000. 101 offsets beside 2400 numbers add 4 % to the bytes.
+        self.assertEqual(rows, [["100x1200", "1.2", "2.4", "0.52", "0.13", "torch", "4.00"],
+                                ["10x10000", "10.0", "20.0", "0.50", "0.13", "torch", "4.00"]])
+        _, _, _, gradients = self.table(lines, "segment_softmax_backward, float32, uniform")
+        self.assertEqual(gradients[3], "0.75")  # 3 arrays in twice the time of 2
+
+    def test_on_a_host(self):
+        lines = self.tables({"threads": 1}, (("copy", 1e-9), ("read", 5e-10), ("exp", 1e-9), ("kokkos-softmax", 2e-9)))
+        head, _, row, _ = self.table(lines, "segment_logsumexp, float32, uniform")
+        self.assertEqual(head[:5], ["rows x entries", "read GB/s", "read us", "ours us", "fraction of best read"])
+        # 4800 bytes of x, 404 of offsets and 400 of results, in four times the time of a read of x
+        self.assertEqual(row[:6], ["100x1200", "8.0", "0.6", "2.4", "0.29", "0.50"])
 
 
 class FakeTorch(types.ModuleType):
@@ -313,6 +425,16 @@ class Peers(unittest.TestCase):
             0, "X", "LABELS", "LSE", "DLOSS", "DX", stream=None, axis=1)
         peers.prepare_ours(library, 0, case._replace(operation="cross_entropy"), "x", ("loss", "lse"), given, str.upper)
         library.prepare_cross_entropy.assert_called_with(0, "X", "LABELS", "LOSS", "LSE", stream=None, axis=1)
+
+    def test_the_library_gets_ragged_rows(self):
+        library, case = unittest.mock.Mock(), cases.Case("segment_softmax", "float32", "uniform", 1, (2, 8))
+        given = {"offsets": "offsets", "dy": "dy"}
+        for name in ("softmax", "logsumexp"):
+            peers.prepare_ours(library, 0, case._replace(operation=f"segment_{name}"), "x", "y", given, str.upper, "s")
+            library.prepare_segment_apply.assert_called_with(name, 0, "X", "OFFSETS", "Y", stream="s")
+        case = case._replace(operation="segment_softmax_backward")
+        peers.prepare_ours(library, 0, case, "y", "dx", given, str.upper)
+        library.prepare_segment_backward.assert_called_with("softmax", 0, "Y", "DY", "OFFSETS", "DX", stream=None)
 
     def test_the_library_gets_operands(self):
         library, case = unittest.mock.Mock(), cases.Case("softmax", "float32", "causal", 1, (4, 8))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """A copy, and softmax, the cross entropy and their backward passes as they are usually written in Triton: one program
-holds a row in its registers."""
+holds a row in its registers. A program for a ragged row reads it in blocks, twice."""
 
 import triton
 import triton.language as tl
@@ -70,6 +70,46 @@ def gradient_from_lse_kernel(x, labels, lse, derivative, dx, columns, HAS_LABELS
 
 
 @triton.jit
+def ragged_kernel(x, offsets, y, IS_LOGSUMEXP: tl.constexpr, BLOCK: tl.constexpr, IN_DOUBLE: tl.constexpr):
+    row = tl.program_id(0)
+    begin = tl.load(offsets + row)
+    end = tl.load(offsets + row + 1)
+    v_max = tl.full((), -float("inf"), tl.float64 if IN_DOUBLE else tl.float32)
+    total = tl.full((), 0.0, tl.float64 if IN_DOUBLE else tl.float32)
+    for first in range(begin, end, BLOCK):
+        i = first + tl.arange(0, BLOCK)
+        v = tl.load(x + i, mask=i < end, other=-float("inf")).to(tl.float64 if IN_DOUBLE else tl.float32)
+        new_max = tl.maximum(v_max, tl.max(v, axis=0))
+        total = total * tl.exp(v_max - new_max) + tl.sum(tl.exp(v - new_max), axis=0)
+        v_max = new_max
+    if IS_LOGSUMEXP:
+        tl.store(y + row, v_max + tl.log(total))
+    else:
+        for first in range(begin, end, BLOCK):
+            i = first + tl.arange(0, BLOCK)
+            v = tl.load(x + i, mask=i < end, other=-float("inf")).to(tl.float64 if IN_DOUBLE else tl.float32)
+            tl.store(y + i, tl.exp(v - v_max) / total, mask=i < end)
+
+
+@triton.jit
+def ragged_backward_kernel(y, dy, offsets, dx, BLOCK: tl.constexpr, IN_DOUBLE: tl.constexpr):
+    row = tl.program_id(0)
+    begin = tl.load(offsets + row)
+    end = tl.load(offsets + row + 1)
+    total = tl.full((), 0.0, tl.float64 if IN_DOUBLE else tl.float32)
+    for first in range(begin, end, BLOCK):
+        i = first + tl.arange(0, BLOCK)
+        p = tl.load(y + i, mask=i < end, other=0.0).to(tl.float64 if IN_DOUBLE else tl.float32)
+        t = tl.load(dy + i, mask=i < end, other=0.0).to(tl.float64 if IN_DOUBLE else tl.float32)
+        total += tl.sum(p * t, axis=0)
+    for first in range(begin, end, BLOCK):
+        i = first + tl.arange(0, BLOCK)
+        p = tl.load(y + i, mask=i < end, other=0.0).to(tl.float64 if IN_DOUBLE else tl.float32)
+        t = tl.load(dy + i, mask=i < end, other=0.0).to(tl.float64 if IN_DOUBLE else tl.float32)
+        tl.store(dx + i, p * (t - total), mask=i < end)
+
+
+@triton.jit
 def copy_kernel(x, y, bulk, count, BLOCK: tl.constexpr):
     """bulk: count rounded down to a multiple of 16, so that Triton copies 16 bytes at a time."""
     i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
@@ -105,6 +145,25 @@ def gradient_from_lse(x, labels, lse, derivative, dx):
     block, warps = block_and_warps(x)
     gradient_from_lse_kernel[(x.shape[0],)](x, labels, lse, derivative, dx, x.shape[1], labels is not None, block,
                                             x.element_size() == 8, num_warps=warps)
+
+
+def ragged_rows(is_logsumexp, x, offsets, y):
+    """Launches softmax or logsumexp on each row of a vector, which must have an entry."""
+    rows, block, warps = ragged_launch(x, offsets)
+    ragged_kernel[(rows,)](x, offsets, y, is_logsumexp, block, x.element_size() == 8, num_warps=warps)
+
+
+def ragged_backward(y, dy, offsets, dx):
+    """Launches the backward pass of softmax on each row of vectors."""
+    rows, block, warps = ragged_launch(y, offsets)
+    ragged_backward_kernel[(rows,)](y, dy, offsets, dx, block, y.element_size() == 8, num_warps=warps)
+
+
+def ragged_launch(x, offsets):
+    """The number of rows, and a block and warps for their mean length. A lane has 8 to 16 entries of long blocks."""
+    rows = offsets.numel() - 1
+    block = min(max(triton.next_power_of_2(x.numel() // rows), 32), 4096)
+    return rows, block, min(max(block // 256, 1), 8)
 
 
 def block_and_warps(x):
