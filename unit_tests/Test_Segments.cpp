@@ -193,6 +193,48 @@ TYPED_TEST(Segments, RandomLengths) {
   }
 }
 
+// On a GPU, rows of such mean lengths have a team each, except those that are too long for it.
+TYPED_TEST(Segments, OneRowPerTeam) {
+  for (const unsigned most : {1200u, 5000u}) {
+    const auto ragged = TestFixture::rows_of(lengths_around_a_mean(most));
+    for (const std::size_t offset : {0, 1, 3})
+      EXPECT_TRUE(TestFixture::check(ragged, {.scale = -0.5, .offset = offset}))
+          << most << ", offset " << offset;
+    EXPECT_TRUE(TestFixture::template check<std::int64_t>(ragged)) << most;
+  }
+}
+
+// A host computes short rows together with others of similar lengths, whatever their neighbours
+// are.
+TYPED_TEST(Segments, ShortRowsAmongOthers) {
+  using X = typename TypeParam::x_value;
+  RaggedRows<typename TestFixture::T> ragged;
+  add_short_rows(ragged,
+                 [](std::size_t columns) { return normal_rows<X>(short_rows_of_length, columns); });
+  for (const double scale : {1., -0.5, 0.})
+    for (const std::size_t offset : {0, 1, 3})
+      EXPECT_TRUE(TestFixture::check(ragged, {.scale = scale, .offset = offset}))
+          << scale << ", offset " << offset;
+  EXPECT_TRUE(TestFixture::template check<std::int64_t>(ragged));
+}
+
+// Rows with special values, each among others of similar lengths.
+TYPED_TEST(Segments, ShortSpecialRowsAmongOthers) {
+  using X = typename TypeParam::x_value;
+  RaggedRows<typename TestFixture::T> ragged;
+  for (const std::size_t columns : {1, 2, 3, 5, 11, 20, 31, 47, 64}) {
+    RaggedRows<typename TestFixture::T> special;
+    special.add(hostile_rows<X>(columns));
+    for (const auto& row : special.rows) {
+      ragged.rows.push_back(row);
+      ragged.add(normal_rows<X>(1, 1 + columns % 7));
+    }
+  }
+  for (const auto empty_rows : {EmptyRows::nan, EmptyRows::zero})
+    for (const double scale : {1., -2., 0.})
+      EXPECT_TRUE(TestFixture::check(ragged, {.scale = scale, .empty_rows = empty_rows})) << scale;
+}
+
 // Long rows are divided, and their neighbours are computed in between.
 TYPED_TEST(Segments, LongRows) {
   std::vector<std::size_t> lengths = {200000, 0, 12, 12, 300001};

@@ -41,6 +41,11 @@ class SegmentsBackward : public ::testing::Test {
       sample.y.add({.count = 1, .columns = 0, .values = {}});
       sample.dy.add({.count = 1, .columns = 0, .values = {}});
     }
+    const auto of_length = [&](std::size_t columns) {
+      return backward_sample<X>(function, short_rows_of_length, columns);
+    };
+    add_short_rows(sample.y, [&](std::size_t columns) { return of_length(columns).y; });
+    add_short_rows(sample.dy, [&](std::size_t columns) { return of_length(columns).dy; });
     return sample;
   }
 
@@ -51,6 +56,25 @@ class SegmentsBackward : public ::testing::Test {
       segment_softmax_backward(exec, y, dy, offsets, dx, {.scale = scale});
     else
       segment_log_softmax_backward(exec, y, dy, offsets, dx, {.scale = scale});
+  }
+
+  /// Calls the function and checks its result.
+  static void check(BackwardFunction function, const Sample& sample, std::size_t offset) {
+    const auto offsets = on_device<Exec>(sample.y.template offsets<std::int32_t>());
+    const auto y_entries = sample.y.entries(T(-1)), dy_entries = sample.dy.entries(T(1));
+    const Extents extents{y_entries.size()};
+    Field<X, Exec> y(place<Right>(extents, offset)), dy(place<Right>(extents, 2 * offset)),
+        dx(place<Right>(extents, offset));
+    y.assign(y_entries);
+    dy.assign(dy_entries);
+    dx.assign(std::vector<T>(y_entries.size(), T(5)));
+    const Exec exec;
+    call(function, exec, y.template view<Right, 1, const X>(),
+         dy.template view<Right, 1, const X>(), offsets, dx.template view<Right, 1>(), -0.75);
+    exec.fence();
+    EXPECT_TRUE(is_right(function, sample, dx.template read<T>(), -0.75, T(5)))
+        << to_string(function) << ", offset " << offset;
+    EXPECT_TRUE(y.is_unchanged() && dy.is_unchanged() && dx.gaps_are_unchanged());
   }
 
   static ::testing::AssertionResult is_right(BackwardFunction function, const Sample& sample,
@@ -71,29 +95,22 @@ class SegmentsBackward : public ::testing::Test {
 TYPED_TEST_SUITE(SegmentsBackward, SameTypeConfigs, ConfigName);
 
 TYPED_TEST(SegmentsBackward, RowsOfAllLengths) {
-  using T = typename TestFixture::T;
-  using X = typename TypeParam::x_value;
-  using Exec = typename TypeParam::exec;
+  for (const auto function : backward_functions)
+    for (const std::size_t offset : {0, 1, 3})
+      TestFixture::check(function, TestFixture::sample_of(function), offset);
+}
+
+// On a GPU, rows of such a mean length have a team each, except those that are too long for it.
+TYPED_TEST(SegmentsBackward, OneRowPerTeam) {
   for (const auto function : backward_functions) {
-    const auto sample = TestFixture::sample_of(function);
-    const auto offsets = on_device<Exec>(sample.y.template offsets<std::int32_t>());
-    const auto y_entries = sample.y.entries(T(-1)), dy_entries = sample.dy.entries(T(1));
-    const Extents extents{y_entries.size()};
-    for (const std::size_t offset : {0, 1, 3}) {
-      Field<X, Exec> y(place<Right>(extents, offset)), dy(place<Right>(extents, 2 * offset)),
-          dx(place<Right>(extents, offset));
-      y.assign(y_entries);
-      dy.assign(dy_entries);
-      dx.assign(std::vector<T>(y_entries.size(), T(5)));
-      const Exec exec;
-      TestFixture::call(function, exec, y.template view<Right, 1, const X>(),
-                        dy.template view<Right, 1, const X>(), offsets,
-                        dx.template view<Right, 1>(), -0.75);
-      exec.fence();
-      EXPECT_TRUE(TestFixture::is_right(function, sample, dx.template read<T>(), -0.75, T(5)))
-          << to_string(function) << ", offset " << offset;
-      EXPECT_TRUE(y.is_unchanged() && dy.is_unchanged() && dx.gaps_are_unchanged());
+    typename TestFixture::Sample sample;
+    for (const std::size_t columns : lengths_around_a_mean(1200)) {
+      if (columns == 0) continue;
+      const auto some = backward_sample<typename TypeParam::x_value>(function, 1, columns);
+      sample.y.add(some.y);
+      sample.dy.add(some.dy);
     }
+    for (const std::size_t offset : {0, 1, 3}) TestFixture::check(function, sample, offset);
   }
 }
 
@@ -129,10 +146,12 @@ TYPED_TEST(SegmentsBackward, OfLogSumExp) {
     x.add({.count = 1, .columns = 0, .values = {}});
   }
   x.add(hostile_rows<X>(20));
+  add_short_rows(x,
+                 [](std::size_t columns) { return normal_rows<X>(short_rows_of_length, columns); });
   std::vector<T> lse, derivative;
   for (const auto& row : x.rows) {
     lse.push_back(static_cast<T>(reference(row).logsumexp[0]));
-    derivative.push_back(static_cast<T>(1.5 - 0.01 * static_cast<double>(lse.size())));
+    derivative.push_back(static_cast<T>(1.5 - 0.01 * static_cast<double>(lse.size() % 300)));
   }
   const auto offsets = on_device<Exec>(x.template offsets<std::int32_t>());
   const auto entries = x.entries(T(1));

@@ -15,32 +15,12 @@
 #include <op/RaggedOps.hpp>
 #include <row/RaggedArgs.hpp>
 #include <schedules/HostJobs.hpp>
+#include <schedules/RaggedGroups.hpp>
 
 namespace KokkosSoftmax::Impl {
 
-/// Rows with as many entries as their neighbours, which a vector kernel computes together.
-struct RowsOfOneLength {
-  std::int64_t first;
-  std::int64_t count;
-  std::int64_t begin;  // the first entry
-  std::int64_t columns;
-};
-
-/// Calls f(RowsOfOneLength) for rows [first, end), with at most `most` rows at one time.
-template <class F>
-void for_each_length(const RowOffsets& offset, std::int64_t first, std::int64_t end,
-                     std::int64_t most, const F& f) {
-  while (first < end) {
-    const std::int64_t begin = offset(first), columns = offset(first + 1) - begin;
-    std::int64_t last = first + 1, last_entry = begin + columns;
-    while (last < end && last - first < most && offset(last + 1) - last_entry == columns) {
-      ++last;
-      last_entry += columns;
-    }
-    f(RowsOfOneLength{first, last - first, begin, columns});
-    first = last;
-  }
-}
+template <class X>
+inline constexpr std::int64_t entries_of_line = 64 / static_cast<std::int64_t>(sizeof(X));
 
 /// Whether results of `entries` entries are written past the caches: if those of all rows don't fit
 /// there, and these fill many cache lines.
@@ -70,19 +50,15 @@ class HostRaggedValues {
 
   void rows(std::int64_t first, std::int64_t end) const {
     const auto& problem = m_arguments.problem;
-    const HostKernels<X, Y>& kernels = HostRaggedValues::kernels();
     auto job = common_job();
-    for_each_length(problem.offset, first, end, end - first, [&](const RowsOfOneLength& some) {
-      if (some.columns > 0) {
-        set_rows(job, some);
-        if (some.count < fewest_together && some.columns <= longest_of_few)
-          compute_one_by_one(kernels, job);
-        else
-          kernels.rows(job);
-      } else if (!Op::writes_entries) {
-        std::fill_n(problem.of_rows + some.first, some.count, -Kokkos::Experimental::infinity_v<T>);
-      }
-    });
+    for_each_group<entries_of_line<X>>(
+        problem.offset, first, end, end - first,
+        [&](const RowsOfOneLength& some) { compute(job, some); },
+        [&](const PaddedRows& some) { compute(job, some); },
+        [&](std::int64_t entry) {
+          prefetch_read(problem.x + entry);
+          if constexpr (Op::writes_entries) prefetch_write(problem.y + entry);
+        });
   }
 
   State reduce(const RowPart& part) const {
@@ -98,6 +74,9 @@ class HostRaggedValues {
   }
 
  private:
+  /// From row to row in the results of logsumexp, in elements of Y.
+  static constexpr std::int64_t stride_of_numbers = sizeof(T) / sizeof(Y);
+
   /// The kernels of the one output, see OneOutput.
   static const HostKernels<X, Y>& kernels() {
     const auto& table = host_isa().kernels<X, Y>();
@@ -109,16 +88,47 @@ class HostRaggedValues {
       return table.log_softmax;
   }
 
-  /// The kernel for short rows computes several of them together, which takes too long for few.
-  static constexpr std::int64_t fewest_together = 4;
-  static constexpr std::int64_t longest_of_few = 256;
-  static void compute_one_by_one(const HostKernels<X, Y>& kernels,
-                                 const HostRowsJob<X, Y, T>& job) {
-    for (std::int64_t r = 0; r < job.rows; ++r) {
-      const State state = kernels.reduce(job, r, 0, job.columns);
-      kernels.finish(job, r, state);
-      if constexpr (Op::writes_entries) kernels.write(job, r, 0, job.columns, state);
+  void compute(HostRowsJob<X, Y, T>& job, const RowsOfOneLength& rows) const {
+    if (rows.columns > 0) {
+      set_rows(job, rows);
+      if (rows.count < fewest_rows_together && rows.columns <= longest_of_few)
+        compute_one_by_one(job);
+      else
+        kernels().rows(job);
+    } else if (!Op::writes_entries) {
+      std::fill_n(m_arguments.problem.of_rows + rows.first, rows.count,
+                  -Kokkos::Experimental::infinity_v<T>);
     }
+  }
+
+  static constexpr std::int64_t longest_of_few = 256;
+  static void compute_one_by_one(const HostRowsJob<X, Y, T>& job) {
+    for (std::int64_t r = 0; r < job.rows; ++r) {
+      const State state = kernels().reduce(job, r, 0, job.columns);
+      kernels().finish(job, r, state);
+      if constexpr (Op::writes_entries) kernels().write(job, r, 0, job.columns, state);
+    }
+  }
+
+  /// Entries that are padded count for nothing.
+  void compute(HostRowsJob<X, Y, T>& job, const PaddedRows& rows) const {
+    const auto& problem = m_arguments.problem;
+    const PaddedMatrix<typename V::X, 0> x;
+    const PaddedMatrix<typename V::Y, 1> y;
+    x.read(problem.offset, rows, problem.x, m_arguments.of_rows.padding);
+    T lse[PaddedRows::most];
+    job.x = reinterpret_cast<const X*>(x.data());
+    job.x_stride = job.columns = rows.columns;
+    job.rows = rows.count;
+    job.streams = false;
+    job.y = Op::writes_entries ? reinterpret_cast<Y*>(y.data()) : reinterpret_cast<Y*>(lse);
+    job.y_stride = Op::writes_entries ? rows.columns : stride_of_numbers;
+    kernels().rows(job);
+    if constexpr (Op::writes_entries)
+      y.write(problem.offset, rows, problem.y);
+    else
+      for (int k = 0; k < rows.count; ++k)
+        problem.of_rows[rows.row[static_cast<std::size_t>(k)]] = lse[k];
   }
 
   HostRowsJob<X, Y, T> job(const RowPart& part) const {
@@ -155,7 +165,7 @@ class HostRaggedValues {
       job.y_stride = rows.columns;
     } else {
       job.y = reinterpret_cast<Y*>(problem.of_rows + rows.first);
-      job.y_stride = sizeof(T) / sizeof(Y);
+      job.y_stride = stride_of_numbers;
     }
   }
 
@@ -177,10 +187,18 @@ class HostRaggedPairs {
       : m_arguments(arguments), m_threads(threads) {}
 
   void rows(std::int64_t first, std::int64_t end) const {
-    for_each_length(m_arguments.problem.offset, first, end, end - first,
-                    [&](const RowsOfOneLength& some) {
-                      if (some.columns > 0) kernels().rows(job(some));
-                    });
+    const auto& problem = m_arguments.problem;
+    for_each_group<entries_of_line<X>>(
+        problem.offset, first, end, end - first,
+        [&](const RowsOfOneLength& some) {
+          if (some.columns > 0) kernels().rows(job(some));
+        },
+        [&](const PaddedRows& some) { compute(some); },
+        [&](std::int64_t entry) {
+          prefetch_read(problem.x + entry);
+          prefetch_read(problem.second + entry);
+          prefetch_write(problem.y + entry);
+        });
   }
 
   double reduce(const RowPart& part) const {
@@ -195,23 +213,45 @@ class HostRaggedPairs {
  private:
   static const HostBackwardKernels<X>& kernels() { return host_isa().kernels<X, X>().backward; }
 
+  /// The derivatives by entries that are padded are 0, and so are these entries.
+  void compute(const PaddedRows& rows) const {
+    using Entry = typename V::X;
+    const auto& problem = m_arguments.problem;
+    const PaddedMatrix<Entry, 0> y;
+    const PaddedMatrix<Entry, 1> dy;
+    const PaddedMatrix<Entry, 2> dx;
+    y.read(problem.offset, rows, problem.x, m_arguments.of_rows.padding);
+    dy.read(problem.offset, rows, problem.second, Entry(0));
+    auto job = job_of(y.data(), dy.data(), dx.data(), rows.count, rows.columns);
+    job.streams = false;
+    kernels().rows(job);
+    dx.write(problem.offset, rows, problem.y);
+  }
+
   HostBackwardJob<X, T> job(const RowPart& part) const {
     return job(RowsOfOneLength{part.row, 1, part.begin, part.end - part.begin});
   }
   HostBackwardJob<X, T> job(const RowsOfOneLength& rows) const {
     const auto& problem = m_arguments.problem;
-    HostBackwardJob<X, T> job;
-    job.y = reinterpret_cast<const X*>(problem.x + rows.begin);
-    job.dy = reinterpret_cast<const X*>(problem.second + rows.begin);
-    job.dx = reinterpret_cast<X*>(problem.y + rows.begin);
-    job.y_stride = job.dy_stride = job.dx_stride = rows.columns;
-    job.y_column_stride = job.dy_column_stride = job.dx_column_stride = 1;
-    job.rows = rows.count;
-    job.columns = rows.columns;
-    job.scale = m_arguments.of_rows.scale;
-    job.is_log = m_arguments.of_rows.is_log();
+    auto job = job_of(problem.x + rows.begin, problem.second + rows.begin, problem.y + rows.begin,
+                      rows.count, rows.columns);
     job.streams = problem.second != problem.y &&
                   streams_past_caches(problem, rows.count * rows.columns, m_threads);
+    return job;
+  }
+  template <class Entry>
+  HostBackwardJob<X, T> job_of(const Entry* y, const Entry* dy, Entry* dx, std::int64_t rows,
+                               std::int64_t columns) const {
+    HostBackwardJob<X, T> job;
+    job.y = reinterpret_cast<const X*>(y);
+    job.dy = reinterpret_cast<const X*>(dy);
+    job.dx = reinterpret_cast<X*>(dx);
+    job.y_stride = job.dy_stride = job.dx_stride = columns;
+    job.y_column_stride = job.dy_column_stride = job.dx_column_stride = 1;
+    job.rows = rows;
+    job.columns = columns;
+    job.scale = m_arguments.of_rows.scale;
+    job.is_log = m_arguments.of_rows.is_log();
     return job;
   }
 
@@ -233,10 +273,17 @@ class HostRaggedGradient {
       : m_arguments(arguments), m_threads(threads) {}
 
   void rows(std::int64_t first, std::int64_t end) const {
-    for_each_length(m_arguments.problem.offset, first, end, most_rows,
-                    [&](const RowsOfOneLength& some) {
-                      if (some.columns > 0) compute(some);
-                    });
+    const auto& problem = m_arguments.problem;
+    for_each_group<entries_of_line<X>>(
+        problem.offset, first, end, most_rows,
+        [&](const RowsOfOneLength& some) {
+          if (some.columns > 0) compute(some);
+        },
+        [&](const PaddedRows& some) { compute(some); },
+        [&](std::int64_t entry) {
+          prefetch_read(problem.x + entry);
+          prefetch_write(problem.y + entry);
+        });
   }
 
   State reduce(const RowPart& part) const {
@@ -249,22 +296,55 @@ class HostRaggedGradient {
 
   void compute(const RowsOfOneLength& rows) const {
     const auto& problem = m_arguments.problem;
-    T factor[most_rows], offset[most_rows] = {};
-    for (std::int64_t i = 0; i < rows.count; ++i)
-      factor[i] = m_arguments.factor * problem.derivative[rows.first + i];
+    T factor[most_rows];
+    for (std::int64_t i = 0; i < rows.count; ++i) factor[i] = factor_of(rows.first + i);
+    auto job = job_of(problem.x + rows.begin, problem.y + rows.begin, rows.count, rows.columns);
+    job.streams = streams_past_caches(problem, rows.count * rows.columns, m_threads);
+    compute(job, problem.lse + rows.first, factor);
+  }
+
+  /// The derivatives by entries that are padded aren't copied back.
+  void compute(const PaddedRows& rows) const {
+    const auto& problem = m_arguments.problem;
+    const PaddedMatrix<typename V::X, 0> x;
+    const PaddedMatrix<typename V::X, 1> dx;
+    x.read(problem.offset, rows, problem.x, m_arguments.of_rows.padding);
+    T lse[PaddedRows::most], factor[PaddedRows::most];
+    for (int k = 0; k < rows.count; ++k) {
+      const std::int64_t r = rows.row[static_cast<std::size_t>(k)];
+      lse[k] = problem.lse[r];
+      factor[k] = factor_of(r);
+    }
+    auto job = job_of(x.data(), dx.data(), rows.count, rows.columns);
+    job.streams = false;
+    compute(job, lse, factor);
+    dx.write(problem.offset, rows, problem.y);
+  }
+
+  T factor_of(std::int64_t r) const {
+    return m_arguments.factor * m_arguments.problem.derivative[r];
+  }
+
+  template <class Entry>
+  HostGradientJob<X, T> job_of(const Entry* x, Entry* dx, std::int64_t rows,
+                               std::int64_t columns) const {
     HostGradientJob<X, T> job{};
-    job.x = reinterpret_cast<const X*>(problem.x + rows.begin);
-    job.dx = reinterpret_cast<X*>(problem.y + rows.begin);
-    job.x_stride = job.dx_stride = rows.columns;
+    job.x = reinterpret_cast<const X*>(x);
+    job.dx = reinterpret_cast<X*>(dx);
+    job.x_stride = job.dx_stride = columns;
     job.x_column_stride = job.dx_column_stride = 1;
-    job.rows = rows.count;
-    job.columns = rows.columns;
+    job.rows = rows;
+    job.columns = columns;
     job.factors =
         typename Op::Source(m_arguments.of_rows).on_host().template factors<HostFactors<T>>();
-    job.lse = problem.lse + rows.first;
+    return job;
+  }
+
+  static void compute(HostGradientJob<X, T>& job, const T* lse, const T* factor) {
+    const T offset[most_rows] = {};
+    job.lse = lse;
     job.factor = factor;
     job.offset = offset;
-    job.streams = streams_past_caches(problem, rows.count * rows.columns, m_threads);
     host_isa().kernels<X, X>().gradient.rows(job);
   }
 

@@ -6,8 +6,10 @@
 /// Ragged rows as the tests make them: their entries, with others before the first row and after
 /// the last one, which belong to no row.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <random>
 #include <reference/Reference.hpp>
 #include <vector>
 
@@ -50,6 +52,32 @@ struct RaggedRows {
     }
   }
 };
+
+/// Random lengths below `most`, some lengths on borders, and two long rows among them.
+inline std::vector<std::size_t> lengths_around_a_mean(unsigned most) {
+  std::mt19937 generator(most);
+  std::vector<std::size_t> lengths = {0, 1, 1024, 1025, 4096, 4097, 0, 9000, 20000};
+  while (lengths.size() < 100) lengths.push_back(generator() % most);
+  std::shuffle(lengths.begin(), lengths.end(), generator);
+  return lengths;
+}
+
+/// The lengths of rows that a host computes together with others of similar lengths, and a few
+/// more.
+inline constexpr std::size_t longest_of_short_rows = 66;
+/// The number of rows of each of these lengths, so that lists of rows are full.
+inline constexpr std::size_t short_rows_of_length = 12;
+
+/// Adds short rows whose neighbours have other lengths. rows_of(columns) returns
+/// short_rows_of_length rows.
+template <class T, class RowsOf>
+void add_short_rows(RaggedRows<T>& ragged, const RowsOf& rows_of) {
+  std::vector<RaggedRows<T>> of_length(longest_of_short_rows);
+  for (std::size_t i = 0; i < of_length.size(); ++i) of_length[i].add(rows_of(i + 1));
+  for (std::size_t k = 0; k < short_rows_of_length; ++k)
+    for (std::size_t i = 0; i < of_length.size(); ++i)  // 37 has no divisor in common with 66
+      ragged.rows.push_back(of_length[i * 37 % of_length.size()].rows[k]);
+}
 
 /// Calls f(r, values of row r) with the entries of each row in an array of all entries.
 template <class T, class F>
