@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
 #include <reference/Accuracy.hpp>
 #include <support/Config.hpp>
@@ -95,6 +96,19 @@ TYPED_TEST(SegmentsOneLane, RandomLengths) {
       const unsigned kind = generator() % 10;
       length = generator() % (kind < 6 ? 5 : kind < 8 ? 40 : kind < 9 ? 150 : 600);
     }
+    TestFixture::check(TestFixture::rows_of(lengths));
+  }
+}
+
+// Rows whose mean length suits a team, and some that are too long for one.
+TYPED_TEST(SegmentsOneLane, OneRowPerTeam) {
+  std::mt19937 generator(5);
+  for (const unsigned most : {30u, 150u}) {
+    std::vector<std::size_t> lengths = {0, 31, 32, 33, 127, 128, 129, 0, 300};
+    while (lengths.size() < 200) lengths.push_back(generator() % most);
+    std::shuffle(lengths.begin(), lengths.end(), generator);
+    TestFixture::check(TestFixture::rows_of(lengths));
+    lengths.push_back(1000);
     TestFixture::check(TestFixture::rows_of(lengths));
   }
 }

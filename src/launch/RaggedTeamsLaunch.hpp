@@ -14,6 +14,10 @@
 #include <launch/RaggedLabels.hpp>
 #include <launch/TeamLimits.hpp>
 #include <schedules/ragged/Kernels.hpp>
+#include <schedules/ragged/RowsKernel.hpp>
+#include <schedules/ragged/WindowsKernel.hpp>
+#include <type_traits>
+#include <utility>
 
 namespace KokkosSoftmax::Impl {
 
@@ -40,11 +44,16 @@ class RaggedTeamsLaunch {
     Work::in(nullptr, vector_windows, m_windows, bytes);
     const auto memory = QueueMemory<Exec>::singleton().lease(m_exec, bytes);
     m_arguments.work = Work::in(memory.data(), vector_windows, m_windows, bytes);
-    find_windows(vector_windows);
-    launch_for_list<OfVectors>(RaggedStep::rows, vector_windows,
-                               RaggedVectorsKernel<Exec, Op, Shape>(m_arguments));
+    clear_lists();
+    std::int64_t longest_done = launch_one_row_per_team();
+    if (longest_done == 0) {
+      find_windows(vector_windows);
+      launch_for_list<OfVectors>(RaggedStep::rows, vector_windows,
+                                 RaggedVectorsKernel<Exec, Op, Shape>(m_arguments));
+      longest_done = Shape::longest_of_vector;
+    }
     const std::int64_t longest = m_arguments.problem.entries;
-    if (longest > Shape::longest_of_vector)
+    if (longest > longest_done)
       launch_for_list<OfTeams>(RaggedStep::teams, 2 * m_windows,
                                RaggedTeamsKernel<Exec, Op, Shape>(m_arguments));
     if constexpr (Op::reduces)
@@ -52,20 +61,52 @@ class RaggedTeamsLaunch {
   }
 
  private:
-  void find_windows(std::int64_t vector_windows) const {
+  using Sizes = typename Shape::Sizes;
+
+  void clear_lists() const {
     using Bytes = Kokkos::View<unsigned char*, typename Exec::memory_space,
                                Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
     zero_fill(m_exec, Bytes(reinterpret_cast<unsigned char*>(m_arguments.work.count),
                             sizeof(*m_arguments.work.count)));
-    using Kernel = RaggedWindowsKernel<Exec, Op, Shape>;
-    using Policy = typename Shape::OfVectors;
-    constexpr std::int64_t most_teams =
-        (std::int64_t(1) << 30) / (is_cuda<Exec> ? 1 : Policy::threads * Policy::lanes);
+  }
+
+  /// Gives each row a team if the mean length of rows is worth it. Returns the length of the
+  /// longest rows that are computed then, and 0 otherwise.
+  std::int64_t launch_one_row_per_team() const {
+    const std::int64_t mean = m_arguments.problem.entries / m_arguments.problem.rows;
+    std::int64_t longest = 0;
+    const auto launch_if_worth = [&]<class RowShape>(std::type_identity<RowShape>) {
+      // Shorter rows leave too many threads of a team without work.
+      constexpr std::int64_t least_mean = RowShape::longest_of_team * 3 / 8;
+      if (longest != 0 || mean < least_mean || mean > RowShape::longest_of_team) return;
+      launch_one_row_per_team<RowShape>();
+      longest = RowShape::longest_of_team;
+    };
+    const auto launch = [&]<int... vectors>(std::integer_sequence<int, vectors...>) {
+      (launch_if_worth(std::type_identity<typename Shape::template OfRows<vectors>>{}), ...);
+    };
+    launch(typename Op::RowTeams{});
+    return longest;
+  }
+  template <class RowShape>
+  void launch_one_row_per_team() const {
+    using Policy = typename RowShape::OfTeams;
+    constexpr std::int64_t most = max_league_size<Exec, Policy>;
+    const std::int64_t rows = m_arguments.problem.rows;
+    RaggedRowsKernel<Exec, Op, RowShape, Sizes> kernel(m_arguments);
+    for (; kernel.first_row < rows; kernel.first_row += most)
+      launch_kernel<Policy>(RaggedStep::rows, std::min(most, rows - kernel.first_row), kernel);
+  }
+
+  void find_windows(std::int64_t vector_windows) const {
+    using Kernel = RaggedWindowsKernel<Exec, Sizes>;
+    constexpr std::int64_t most = max_league_size<Exec, OfVectors>;
     const std::int64_t teams = divide_up(vector_windows, std::int64_t(Kernel::windows_per_team));
-    Kernel kernel(m_arguments, vector_windows);
-    for (; kernel.first_team < teams; kernel.first_team += most_teams)
-      launch_kernel<Policy>(RaggedStep::windows, std::min(most_teams, teams - kernel.first_team),
-                            kernel);
+    Kernel kernel(m_arguments.problem.offset, m_arguments.problem.rows, vector_windows,
+                  m_arguments.work);
+    for (; kernel.first_team < teams; kernel.first_team += most)
+      launch_kernel<OfVectors>(RaggedStep::windows, std::min(most, teams - kernel.first_team),
+                               kernel);
   }
 
   void finish_long_rows() const {

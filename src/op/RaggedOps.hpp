@@ -14,6 +14,7 @@
 /// - inputs: the number of vectors of entries
 /// - writes_entries: whether the results are entries
 /// - reduces: whether a row is reduced before its results can be computed
+/// - RowTeams: the numbers of vectors of teams that have one row each (RaggedRowsKernel)
 /// - OfRow: what lanes need of a short row, in scratch memory
 ///
 /// and functions
@@ -38,6 +39,8 @@
 #include <op/FlatValues.hpp>
 #include <row/RaggedArgs.hpp>
 #include <row/RaggedWork.hpp>
+#include <type_traits>
+#include <utility>
 
 namespace KokkosSoftmax::Impl {
 
@@ -59,6 +62,15 @@ KOKKOS_FORCEINLINE_FUNCTION void apply_source(const Arguments& arguments, T (&en
   for (int j = 0; j < count; ++j) entry[j] = source.value(entry[j], 0);
 }
 
+// Each number of vectors takes a kernel. So only the cases that gain the most have some.
+using NoRowTeams = std::integer_sequence<int>;
+template <class X>
+using RowTeamsOf = std::conditional_t<sizeof(X) == 8, std::integer_sequence<int, 4>,
+                                      std::integer_sequence<int, 1, 4>>;
+template <class X>
+using LogRowTeamsOf =
+    std::conditional_t<std::is_same_v<X, float>, std::integer_sequence<int, 1>, NoRowTeams>;
+
 /// softmax (function 0) and log_softmax (1)
 template <class V, int function_>
 struct RaggedSoftmax : PaddedByNaN<typename V::X> {
@@ -73,6 +85,9 @@ struct RaggedSoftmax : PaddedByNaN<typename V::X> {
   static constexpr int inputs = 1;
   static constexpr bool writes_entries = true;
   static constexpr bool reduces = true;
+  using RowTeams = std::conditional_t<
+      !std::is_same_v<typename V::X, typename V::Y>, NoRowTeams,
+      std::conditional_t<function == 0, RowTeamsOf<typename V::X>, LogRowTeamsOf<typename V::X>>>;
 
   using OfRow = FlatRowOf<Rows>;
   template <class Batch, class Entries>
@@ -118,6 +133,7 @@ struct RaggedLogSumExp : PaddedByNaN<typename V::X> {
   static constexpr int inputs = 1;
   static constexpr bool writes_entries = false;
   static constexpr bool reduces = true;
+  using RowTeams = RowTeamsOf<typename V::X>;
 
   using OfRow = FlatRowOf<Rows>;
   template <class Batch, class Entries>
@@ -197,6 +213,7 @@ struct RaggedBackward {
   static constexpr int inputs = 2;
   static constexpr bool writes_entries = true;
   static constexpr bool reduces = true;
+  using RowTeams = std::conditional_t<sizeof(T) == 8, NoRowTeams, std::integer_sequence<int, 2>>;
 
   KOKKOS_FORCEINLINE_FUNCTION static typename V::X padding(const Arguments& arguments) {
     return arguments.of_rows.padding;
@@ -254,6 +271,7 @@ struct RaggedGradient : PaddedByNaN<typename V::X> {
   static constexpr int inputs = 1;
   static constexpr bool writes_entries = true;
   static constexpr bool reduces = false;
+  using RowTeams = NoRowTeams;
 
   /// dx of an entry with the value v.
   struct OfRow {

@@ -39,8 +39,7 @@ struct LongRowPart {
 /// The work of vectors and teams, in lists. The order of the lists differs from launch to launch.
 /// The results don't: each element is computed by itself, and states are found by the number of a
 /// window.
-template <class State>
-struct RaggedWork {
+struct RaggedLists {
   struct Counts {
     std::int64_t vectors;
     std::int64_t rows;
@@ -53,6 +52,40 @@ struct RaggedWork {
   RowPart* rows;  // those that are too long for a vector and not long
   LongRow* long_rows;
   LongRowPart* parts;
+
+  /// Adds the rows of some lanes of a vector. All lanes call it.
+  KOKKOS_FORCEINLINE_FUNCTION void add(const RowsOfVector& rows_of_lane, bool has_rows,
+                                       int lane) const {
+    const std::uint32_t those = Intrinsics::ballot(has_rows);
+    std::int64_t first = 0;
+    if (lane == 0)
+      first = Kokkos::atomic_fetch_add(&count->vectors,
+                                       std::int64_t(Kokkos::Experimental::popcount_builtin(those)));
+    first = Intrinsics::value_of_lane(first, 0);
+    const std::uint32_t before = those & ((std::uint32_t(1) << lane) - 1);
+    if (has_rows) vectors[first + Kokkos::Experimental::popcount_builtin(before)] = rows_of_lane;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void add(const RowPart& row) const {
+    rows[Kokkos::atomic_fetch_add(&count->rows, std::int64_t(1))] = row;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void add(const LongRow& row) const {
+    long_rows[Kokkos::atomic_fetch_add(&count->long_rows, std::int64_t(1))] = row;
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void add(const LongRowPart& part) const {
+    parts[Kokkos::atomic_fetch_add(&count->parts, std::int64_t(1))] = part;
+  }
+  /// Adds a long row, and its part in the window of a team in which it begins.
+  KOKKOS_FORCEINLINE_FUNCTION void add_long_row(const RaggedWindows& of_teams,
+                                                std::int64_t r) const {
+    const std::int64_t window = of_teams.window_of(r);
+    add(LongRow{r, window, window + of_teams.continuations(r)});
+    add(LongRowPart{of_teams.begun_part(window, r), window, window});
+  }
+};
+
+/// The lists, and the states of parts of long rows.
+template <class State>
+struct RaggedWork : RaggedLists {
   // Per window of a team:
   State* of_begun;      // the state of the part of the row that begins there
   State* of_continued;  // the state of the part of a row that began before
@@ -76,28 +109,6 @@ struct RaggedWork {
     take(work.of_continued, windows);
     take(work.of_row, windows);
     return work;
-  }
-
-  /// Adds the rows of some lanes of a vector. All lanes call it.
-  KOKKOS_FORCEINLINE_FUNCTION void add(const RowsOfVector& rows_of_lane, bool has_rows,
-                                       int lane) const {
-    const std::uint32_t those = Intrinsics::ballot(has_rows);
-    std::int64_t first = 0;
-    if (lane == 0)
-      first = Kokkos::atomic_fetch_add(&count->vectors,
-                                       std::int64_t(Kokkos::Experimental::popcount_builtin(those)));
-    first = Intrinsics::value_of_lane(first, 0);
-    const std::uint32_t before = those & ((std::uint32_t(1) << lane) - 1);
-    if (has_rows) vectors[first + Kokkos::Experimental::popcount_builtin(before)] = rows_of_lane;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void add(const RowPart& row) const {
-    rows[Kokkos::atomic_fetch_add(&count->rows, std::int64_t(1))] = row;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void add(const LongRow& row) const {
-    long_rows[Kokkos::atomic_fetch_add(&count->long_rows, std::int64_t(1))] = row;
-  }
-  KOKKOS_FORCEINLINE_FUNCTION void add(const LongRowPart& part) const {
-    parts[Kokkos::atomic_fetch_add(&count->parts, std::int64_t(1))] = part;
   }
 
   KOKKOS_FORCEINLINE_FUNCTION State* state_of(const LongRowPart& part) const {

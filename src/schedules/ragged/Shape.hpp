@@ -8,6 +8,36 @@
 
 namespace KokkosSoftmax::Impl {
 
+/// The sizes that say which kernel computes a row. They are the same for several operations.
+template <int lanes_, int threads_, std::int64_t vector_window_, std::int64_t longest_of_vector_,
+          std::int64_t window_, std::int64_t longest_of_team_>
+struct RaggedSizes {
+  static constexpr int lanes = lanes_;
+  static constexpr int threads = threads_;  ///< the vectors of a team that finds windows
+  static constexpr std::int64_t vector_window = vector_window_;
+  static constexpr std::int64_t longest_of_vector = longest_of_vector_;
+  static constexpr std::int64_t window = window_;
+  static constexpr std::int64_t longest_of_team = longest_of_team_;
+  static constexpr std::int64_t vector_windows = window / vector_window;
+};
+
+/// Teams that have one row each. The lanes of their `threads_` vectors have `items_` chunks of it.
+template <class X, int lanes_, int threads_, int items_, int min_teams_>
+struct RaggedRowShape {
+  static constexpr int lanes = lanes_;
+  static constexpr int width = lanes == 1 ? 1 : widest<X>;
+  static constexpr int items = items_;
+  static constexpr AccessMode access = lanes == 1 ? AccessMode::scalar : AccessMode::peeled_vectors;
+  struct OfTeams {
+    static constexpr int threads = threads_;
+    static constexpr int team_size = threads;
+    static constexpr int lanes = lanes_;
+    static constexpr int min_teams = min_teams_;
+  };
+  static constexpr std::int64_t longest_of_team = std::int64_t(items) * width * lanes * threads_;
+  static constexpr std::int64_t window = longest_of_team;  // these teams have no parts of rows
+};
+
 /// The compile-time constants of the kernels of an operation on ragged rows. In one kernel each
 /// vector works by itself. Its teams have `vectors` vectors, whose lanes have `count` entries
 /// (FlatBatch). In the other kernels a team works together: on rows whose entries are in
@@ -50,6 +80,14 @@ struct RaggedShape {
   /// The rows that a vector computes at one time.
   static constexpr int most_rows_of_vector = Slots::capacity / 8 + 8;
   static_assert(vector_windows > 0 && window <= longest_of_team / 2);
+  using Sizes =
+      RaggedSizes<lanes_, vectors, vector_window, longest_of_vector, window, longest_of_team>;
+
+  /// Teams with one row each (RaggedRowsKernel). A lane has 72 registers.
+  template <int vectors_of_row>
+  using OfRows = RaggedRowShape<X, lanes_, lanes_ == 1 ? 1 : vectors_of_row,
+                                lanes_ == 1 ? items_ / 4 * vectors_of_row : items_,
+                                lanes_ == 1 ? 1 : 28 / vectors_of_row>;
 };
 
 }  // namespace KokkosSoftmax::Impl
