@@ -76,9 +76,8 @@ class RaggedTeamsLaunch {
     const std::int64_t mean = m_arguments.problem.entries / m_arguments.problem.rows;
     std::int64_t longest = 0;
     const auto launch_if_worth = [&]<class RowShape>(std::type_identity<RowShape>) {
-      // Shorter rows leave too many threads of a team without work.
-      constexpr std::int64_t least_mean = RowShape::longest_of_team * 3 / 8;
-      if (longest != 0 || mean < least_mean || mean > RowShape::longest_of_team) return;
+      const bool is_worth = RowShape::least_mean <= mean && mean <= RowShape::longest_of_team;
+      if (longest != 0 || !is_worth) return;
       launch_one_row_per_team<RowShape>();
       longest = RowShape::longest_of_team;
     };

@@ -35,6 +35,10 @@ struct RaggedRowShape {
     static constexpr int min_teams = min_teams_;
   };
   static constexpr std::int64_t longest_of_team = std::int64_t(items) * width * lanes * threads_;
+  /// The least mean length of rows. With a smaller one, starting the teams would take longer than
+  /// moving the entries, above all if most rows are shorter than the mean.
+  static constexpr std::int64_t least_mean =
+      threads_ < 4 ? longest_of_team / 2 : longest_of_team * 3 / 8;
   static constexpr std::int64_t window = longest_of_team;  // these teams have no parts of rows
 };
 
