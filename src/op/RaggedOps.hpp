@@ -62,7 +62,8 @@ KOKKOS_FORCEINLINE_FUNCTION void apply_source(const Arguments& arguments, T (&en
   for (int j = 0; j < count; ++j) entry[j] = source.value(entry[j], 0);
 }
 
-// Each number of vectors takes a kernel. So only the cases that gain the most have some.
+// What RowTeams can be. Each number of vectors takes a kernel, so that only the cases that gain the
+// most have some.
 using NoRowTeams = std::integer_sequence<int>;
 template <class X>
 using RowTeamsOf = std::conditional_t<sizeof(X) == 8, std::integer_sequence<int, 4>,
