@@ -14,38 +14,39 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// The type that computes an operation: the table of them.
-template <auto operation, class V>
+/// The type that computes an operation: the table of them. The type of the operation is an argument
+/// because Clang 14 takes operations of two types for the same one if their numbers are equal.
+template <class Operations, Operations operation, class V>
 struct OpTable;
 template <class V>
-struct OpTable<Operation::softmax, V> {
+struct OpTable<Operation, Operation::softmax, V> {
   using type = SoftmaxOp<V>;
 };
 template <class V>
-struct OpTable<Operation::log_softmax, V> {
+struct OpTable<Operation, Operation::log_softmax, V> {
   using type = SoftmaxOp<V>;
 };
 template <class V>
-struct OpTable<Operation::logsumexp, V> {
+struct OpTable<Operation, Operation::logsumexp, V> {
   using type = LogSumExpOp<V>;
 };
 
 template <class V>
-struct OpTable<BackwardOperation::softmax_backward, V> {
+struct OpTable<BackwardOperation, BackwardOperation::softmax_backward, V> {
   using type = BackwardOp<V>;
 };
 template <class V>
-struct OpTable<BackwardOperation::log_softmax_backward, V> {
+struct OpTable<BackwardOperation, BackwardOperation::log_softmax_backward, V> {
   using type = BackwardOp<V>;
 };
 
 template <class V>
-struct OpTable<LossOperation::cross_entropy, V> {
+struct OpTable<LossOperation, LossOperation::cross_entropy, V> {
   using type = CrossEntropyOp<V>;
 };
 
 template <auto operation, class V>
-using OpOf = typename OpTable<operation, V>::type;
+using OpOf = typename OpTable<decltype(operation), operation, V>::type;
 
 /// The type that computes an operation on what a source gives.
 template <auto operation, class Source>

@@ -151,7 +151,7 @@ KOKKOSSOFTMAX_HOST_FUNCTION typename L::V end_sum(typename L::V max, typename L:
   using T = typename L::T;
   constexpr T infinity = NumberTraits<T>::infinity;
   if constexpr (Op::keeps_exponentials) sum = max == infinity ? L::splat(infinity - infinity) : sum;
-  return (max == -infinity) & (sum == sum) ? typename L::V{} : sum;
+  return ((max == -infinity) & (sum == sum)) ? typename L::V{} : sum;
 }
 
 /// Writes `count` numbers with a stride.
@@ -194,7 +194,7 @@ KOKKOSSOFTMAX_HOST_FUNCTION typename L::V written_value(const HostFactors<typena
                                                         typename L::V v) {
   using T = typename L::T;
   if (!scale.is_zero) return v;
-  return (v < T(1)) & (v > T(-1)) ? typename L::V{} : v;
+  return ((v < T(1)) & (v > T(-1))) ? typename L::V{} : v;
 }
 
 /// Writes what a call asks for beside y, for rows first, first + 1, ...

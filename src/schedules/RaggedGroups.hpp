@@ -187,7 +187,9 @@ class PaddedMatrix {
   template <class F>
   static void with_block(const PaddedRows& rows, const F& f) {
     const auto call = [&]<std::int64_t... block>(std::integer_sequence<std::int64_t, block...>) {
-      ((rows.block == block && (f(std::integral_constant<std::int64_t, block>{}), true)) || ...);
+      static_cast<void>(
+          ((rows.block == block && (f(std::integral_constant<std::int64_t, block>{}), true)) ||
+           ...));
     };
     call(std::integer_sequence<std::int64_t, 1, 2, 4, 8, 16>{});
   }
