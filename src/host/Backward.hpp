@@ -23,12 +23,14 @@ class BackwardRow {
   using V = typename L::V;
 
  public:
+  /// `prefetches`: whether the next row is prefetched.
   KOKKOSSOFTMAX_HOST_FUNCTION BackwardRow(const HostBackwardJob<X, T>& job, std::int64_t r,
-                                          const Pairs<L, is_log>& pairs)
+                                          const Pairs<L, is_log>& pairs, bool prefetches)
       : m_y(job.y + r * job.y_stride),
         m_dy(job.dy + r * job.dy_stride),
         m_dx(job.dx + r * job.dx_stride),
         m_streams(job.streams),
+        m_prefetches(prefetches),
         m_next_y_in_sum(is_long(job) ? m_y + job.y_stride : m_y),
         m_next_y_in_write(is_long(job) ? m_y : m_y + job.y_stride),
         m_next_dy(m_dy + job.dy_stride),
@@ -73,7 +75,8 @@ class BackwardRow {
     std::int64_t c = first;
     for (; c + accumulators * L::width <= last; c += accumulators * L::width)
       for (int a = 0; a < accumulators; ++a) {
-        prefetch_far<PrefetchTo::second_level>(m_next_y_in_sum + c + a * L::width, 0);
+        if (m_prefetches)
+          prefetch_far<PrefetchTo::second_level>(m_next_y_in_sum + c + a * L::width, 0);
         partial[a] += t_at(c + a * L::width, L{});
       }
     for_each_vector<L>(c, last, [&](std::int64_t i, const auto& access) KOKKOSSOFTMAX_HOST_LAMBDA {
@@ -83,6 +86,10 @@ class BackwardRow {
   }
   template <class Access>
   KOKKOSSOFTMAX_HOST_FUNCTION V result_at(std::int64_t c, const Access& access, V sum) const {
+    if (m_prefetches) {
+      prefetch_far<PrefetchTo::second_level>(m_next_y_in_write + c, 0);
+      prefetch_far<PrefetchTo::second_level>(m_next_dy + c, 0);
+    }
     const V y = access.load(m_y + c);
     return m_pairs.result(m_pairs.p(y), m_pairs.t(y, access.load(m_dy + c)), sum);
   }
@@ -96,6 +103,7 @@ class BackwardRow {
   const X* m_dy;
   X* m_dx;
   bool m_streams;
+  bool m_prefetches;
   // What is prefetched while this row is summed or written, so that memory is read and written at
   // the same time: y and dy of the next row. A pointer to y of this row has no effect.
   const X* m_next_y_in_sum;
@@ -111,11 +119,12 @@ struct BackwardKernelsOf {
   using Job = HostBackwardJob<X, T>;
 
   static void rows(const Job& job) {
-    with_streams(job, [](const Job& job, bool has_ends) {
+    const bool is_beyond_cache = job.streams;
+    with_streams(job, [is_beyond_cache](const Job& job, bool has_ends) {
       if (job.is_log)
-        rows_of<true>(job, has_ends);
+        rows_of<true>(job, has_ends, is_beyond_cache);
       else
-        rows_of<false>(job, has_ends);
+        rows_of<false>(job, has_ends, is_beyond_cache);
     });
   }
   static double sum(const Job& job, std::int64_t r, std::int64_t first, std::int64_t last) {
@@ -154,16 +163,16 @@ struct BackwardKernelsOf {
   using V = typename L::V;
   template <bool is_log>
   static BackwardRow<L, is_log, X> row(const Job& job, std::int64_t r) {
-    return {job, r, Pairs<L, is_log>(job.scale)};
+    return {job, r, Pairs<L, is_log>(job.scale), job.streams};
   }
 
   template <bool is_log>
-  static void rows_of(const Job& job, bool has_ends) {
+  static void rows_of(const Job& job, bool has_ends, bool is_beyond_cache) {
     if (short_backward_rows<L, is_log>(job)) return;
     const Pairs<L, is_log> pairs(job.scale);
     for (std::int64_t r = 0; r < job.rows; ++r) {
       if (has_ends) prefetch_at(job.dx + r * job.dx_stride + job.columns);
-      const BackwardRow<L, is_log, X> row(job, r, pairs);
+      const BackwardRow<L, is_log, X> row(job, r, pairs, is_beyond_cache);
       row.write(0, job.columns, L::sum(row.sum(0, job.columns)));
     }
   }
