@@ -10,27 +10,29 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Sets the bytes of a View of bytes to zero, in order with other work on the instance. The
-/// functions of CUDA and HIP need no kernel: Kokkos::deep_copy would add six kernels to each unit
-/// that calls it.
-template <class Exec, class Bytes>
-void zero_fill([[maybe_unused]] const Exec& exec, const Bytes& bytes) {
+/// Sets bytes to zero, in order with other work on the instance. The functions of CUDA and HIP need
+/// no kernel: Kokkos::deep_copy would add six kernels to each unit that calls it.
+template <class Exec>
+void zero_fill([[maybe_unused]] const Exec& exec, void* data, std::size_t bytes) {
   [[maybe_unused]] const auto check = [](bool succeeded) {
     if (!succeeded) throw std::runtime_error("KokkosSoftmax: device memory can't be set to zero");
   };
   if constexpr (is_synchronous<Exec>) {
-    std::memset(bytes.data(), 0, bytes.size());
+    std::memset(data, 0, bytes);
 #if defined(KOKKOS_ENABLE_CUDA)
   } else if constexpr (is_cuda<Exec>) {
     cudaSetDevice(device_number(exec));
-    check(cudaMemsetAsync(bytes.data(), 0, bytes.size(), exec.cuda_stream()) == cudaSuccess);
+    check(cudaMemsetAsync(data, 0, bytes, exec.cuda_stream()) == cudaSuccess);
 #endif
 #if defined(KOKKOS_ENABLE_HIP)
   } else if constexpr (is_hip<Exec>) {
-    check(hipMemsetAsync(bytes.data(), 0, bytes.size(), exec.hip_stream()) == hipSuccess);
+    check(hipMemsetAsync(data, 0, bytes, exec.hip_stream()) == hipSuccess);
 #endif
   } else {
-    Kokkos::deep_copy(exec, bytes, static_cast<unsigned char>(0));
+    using Bytes = Kokkos::View<unsigned char*, typename Exec::memory_space,
+                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+    Kokkos::deep_copy(exec, Bytes(static_cast<unsigned char*>(data), bytes),
+                      static_cast<unsigned char>(0));
   }
 }
 

@@ -8,6 +8,7 @@
 /// of which one begins after the other has ended. A captured call has memory of its graph.
 
 #include <Kokkos_Core.hpp>
+#include <backend/Allocation.hpp>
 #include <backend/FinalizeHook.hpp>
 #include <backend/GraphCapture.hpp>
 #include <backend/Queue.hpp>
@@ -85,21 +86,17 @@ class QueueMemory {
   }
 
  private:
-  using Block = Kokkos::View<unsigned char*, typename Exec::memory_space>;
-
   struct Memory {
     QueueId queue;
     bool in_use = false;  // guarded by m_mutex
     /// The last one is the largest. Earlier launches may still use the others, which have fewer
     /// bytes together than the last one.
-    std::vector<Block> blocks;
+    std::vector<Allocation<Exec>> blocks;
 
     void* block(const Exec& exec, std::size_t bytes) {
       if (blocks.empty() || blocks.back().size() < bytes) {
         const AllocationsDuringCapture allowed;  // of another stream
-        blocks.emplace_back(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
-                                               "KokkosSoftmax::intermediate results"),
-                            rounded(bytes));
+        blocks.emplace_back(exec, "KokkosSoftmax::intermediate results", rounded(bytes));
       }
       return blocks.back().data();
     }

@@ -64,10 +64,7 @@ class RaggedTeamsLaunch {
   using Sizes = typename Shape::Sizes;
 
   void clear_lists() const {
-    using Bytes = Kokkos::View<unsigned char*, typename Exec::memory_space,
-                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
-    zero_fill(m_exec, Bytes(reinterpret_cast<unsigned char*>(m_arguments.work.count),
-                            sizeof(*m_arguments.work.count)));
+    zero_fill(m_exec, m_arguments.work.count, sizeof(*m_arguments.work.count));
   }
 
   /// Gives each row a team if the mean length of rows is worth it. Returns the length of the

@@ -11,6 +11,7 @@
 
 #include <Kokkos_Core.hpp>
 #include <algorithm>
+#include <backend/Allocation.hpp>
 #include <backend/FinalizeHook.hpp>
 #include <backend/GraphCapture.hpp>
 #include <backend/Hardware.hpp>
@@ -128,12 +129,8 @@ class SplitWorkspaces {
     Memory(const Exec& exec, const Kind& kind_, const WorkspaceLayout& layout_)
         : kind(kind_),
           layout(layout_),
-          // An initialized View would keep a copy of the instance beyond the lifetime of the
-          // instance's stream.
-          bytes(Kokkos::view_alloc(exec, Kokkos::WithoutInitializing,
-                                   "KokkosSoftmax::split workspace"),
-                layout_.bytes()) {
-      zero_fill(exec, bytes);
+          bytes(exec, "KokkosSoftmax::split workspace", layout_.bytes()) {
+      zero_fill(exec, bytes.data(), bytes.size());
     }
 
     SplitWorkspace workspace() const { return layout.at(bytes.data(), launches); }
@@ -156,7 +153,7 @@ class SplitWorkspaces {
 
     Kind kind;
     WorkspaceLayout layout;
-    Kokkos::View<unsigned char*, typename Exec::memory_space> bytes;
+    Allocation<Exec> bytes;
     std::uint32_t launches = 0;  // the number of enqueued launches, modulo 2^32
     /// Held while a launch is enqueued, so that launches are enqueued in the order of their numbers
     /// even if several threads use the queue.
