@@ -3,6 +3,7 @@
 // logsumexp with weights: right with every algorithm, axis and layout, with signs and without, and
 // together with other operands.
 
+#include <algorithm>
 #include <backend/Device.hpp>
 #include <cmath>
 #include <limits>
@@ -465,6 +466,74 @@ TYPED_TEST(Weights, RampsAndLargeValues) {
     for (const int axis : {0, 1})
       EXPECT_TRUE((TestFixture::template check<Right>({.axis = axis}, 0, x, weights, x)))
           << columns;
+  }
+}
+
+// Rows side by side, so many that a host computes their columns in parts, whose states it merges.
+// The references of the parts rise, fall, or are there in the last part alone; parts have nothing
+// to add; and the rows among them that are near 0, infinite or NaN are computed one by one.
+TYPED_TEST(Weights, SideBySideInParts) {
+  using T = typename TypeParam::value;
+  using X = typename TypeParam::x_value;
+  using Exec = typename TypeParam::exec;
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto threads = static_cast<std::size_t>(std::max(1, Exec().concurrency()));
+  const std::size_t count = is_host_space<Exec> ? 257 * std::min<std::size_t>(threads, 8) : 257;
+  for (const std::size_t columns : {1000, 3001}) {
+    WeightedRows<T> rows(columns);
+    std::mt19937_64 random(columns);
+    std::normal_distribution<double> normal;
+    const auto last = columns - 1;
+    const auto add = [&](const char* name, const auto& value, const auto& weight) {
+      rows.add(name, [&](std::size_t c) {
+        return WeightedEntry{static_cast<double>(static_cast<X>(value(c))),
+                             static_cast<double>(static_cast<X>(weight(c)))};
+      });
+    };
+    const auto along = [&](std::size_t c) {
+      return static_cast<double>(c) / static_cast<double>(columns);
+    };
+    const auto values = [&](std::size_t) { return normal(random); };
+    const auto weights = [&](std::size_t) { return 1.5 + 0.25 * normal(random); };
+    const auto ones = [](std::size_t) { return 1.0; };
+    while (rows.x.count < count) {
+      add("random", values, weights);
+      add(
+          "rising", [&](std::size_t c) { return 60 * along(c); }, weights);
+      add(
+          "falling", [&](std::size_t c) { return -60 * along(c); }, weights);
+      add("nothing but the last entry", values,
+          [&](std::size_t c) { return c == last ? -2.0 : 0.0; });
+      add(
+          "-inf but the first", [&](std::size_t c) { return c == 0 ? 3.0 : -inf; }, weights);
+      add(
+          "-inf but the last", [&](std::size_t c) { return c == last ? 3.0 : -inf; }, weights);
+      add(
+          "all -inf", [&](std::size_t) { return -inf; }, weights);
+      add(
+          "no weights, NaN and inf", [&](std::size_t c) { return c % 2 == 0 ? nan : inf; },
+          [](std::size_t) { return 0.0; });
+      add(
+          "inf in the middle", [&](std::size_t c) { return c == columns / 2 ? inf : 1.0; }, ones);
+      add(
+          "inf without weight", [&](std::size_t c) { return c == columns / 2 ? inf : 1.0; },
+          [&](std::size_t c) { return c == columns / 2 ? 0.0 : 1.0; });
+      add(
+          "NaN at the end", [&](std::size_t c) { return c == last ? nan : 1.0; }, ones);
+      add(
+          "NaN before -inf", [&](std::size_t c) { return c == 0 ? nan : -inf; }, ones);
+      add(
+          "near 0", [&](std::size_t c) { return c == 700 ? 1e-6 : -40.0; }, ones);
+      add(
+          "large", [&](std::size_t c) { return 3e4 - 8 * along(c); }, weights);
+      add("negative", values, [&](std::size_t c) { return -weights(c); });
+    }
+    const auto expected =
+        reference_weighted(rows.x, rows.weights.values, TestFixture::keeps_digits);
+    EXPECT_TRUE(
+        (TestFixture::template check<Right>({.axis = 0}, 0, rows.x, rows.weights, expected)))
+        << columns << " columns";
   }
 }
 

@@ -148,18 +148,22 @@ struct HostBackwardSums {
 /// The largest number of rows of a panel, which are computed together.
 inline constexpr std::int64_t host_panel_rows = 1024;
 
-/// Rows with weights that lie side by side, at most host_panel_rows of them: the entries, and what
-/// is computed. Columns are `distance` apart.
+/// Some columns of rows with weights that lie side by side, at most host_panel_rows of them. An
+/// entry whose weight is 0 counts for nothing.
 template <class T>
 struct HostWeightedPanel {
   const T* value;
   const T* weight;
-  std::int64_t distance;
+  std::int64_t distance;  // from column to column
   std::int64_t rows;
   std::int64_t columns;
-  T* lse;         // log|sum|, with the sum of weight * exp(value)
-  T* sum;         // relative to some reference: a number with the sign of the sum
-  bool* is_open;  // whether `reduce` of HostWeightedKernels must compute the row in place of these
+};
+
+/// The states of the rows of such panels: the sum of weight * exp(value - reference).
+template <class T>
+struct HostWeightedStates {
+  T reference[host_panel_rows];
+  double sum[host_panel_rows];  // so that merging doesn't round floats
 };
 
 /// The states of a panel's rows: the sum of row r is sum[r] - dropped[r].

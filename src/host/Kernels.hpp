@@ -77,17 +77,19 @@ struct HostGradientKernels {
 /// The kernels of entries with weights, of type T.
 template <class T>
 struct HostWeightedKernels {
-  /// The largest value, and the sum of weight * exp(value - reference). An entry that counts for
-  /// nothing has the value -inf and the weight 0.
+  /// The largest value, and the sum of weight * exp(value - reference). An entry whose weight is 0
+  /// counts for nothing.
   HostState<T> (*reduce)(const T* value, const T* weight, std::int64_t n);
   /// The state that reduce() has returned, given that its log-sum-exp is near 0. If the sum is a
   /// term near 1 or -1 and a small rest, the reference becomes the log-sum-exp, and the sum 1 or
   /// -1. Otherwise the state is returned unchanged.
   HostState<T> (*settled)(const HostState<T>& state, const T* value, const T* weight,
                           std::int64_t n);
-  /// Computes rows that lie side by side. Rows whose largest value is +inf, and those whose result
-  /// is near 0, stay open.
-  void (*panel)(const HostWeightedPanel<T>&);
+  /// Sets the states of a panel's rows, or adds the panel to the states of other columns.
+  void (*reduce_panel)(const HostWeightedPanel<T>&, bool adds, HostWeightedStates<T>&);
+  /// Writes log|sum| of so many rows. Rows whose largest value is +inf, and those whose result is
+  /// near 0, stay open: reduce() must compute them.
+  void (*finish_panel)(const HostWeightedStates<T>&, std::int64_t rows, T* lse, bool* is_open);
 };
 
 /// The functions of single numbers that the kernels consist of, for tests and for measuring what a

@@ -94,6 +94,18 @@ class GeneralBlock {
         m_offsets(arguments, block.first_row),
         m_visible(arguments, m_offsets, block) {}
 
+  /// The rows of x, if each entry is a value, and they are contiguous.
+  ContiguousRows<T> stored_values() const {
+    if constexpr (std::is_same_v<X, T>) {
+      const bool are_entries = m_arguments.scale == T(1) && !m_arguments.product_is_zero &&
+                               m_inputs.bias.data == nullptr && m_inputs.row_bias.data == nullptr &&
+                               m_inputs.mask.data == nullptr && m_visible.are_all();
+      const auto x = entries_of(m_arguments, m_block);
+      if (are_entries && x.column_stride == 1) return {x.data, x.row_stride};
+    }
+    return {};
+  }
+
   /// Computes the values into a buffer of the block's extents.
   void values(const BlockBuffer<T>& to) const {
     const auto add = [](T v, auto bias) { return v + static_cast<T>(bias); };
@@ -171,25 +183,39 @@ class GeneralBlock {
 template <class V>
 class WeightedBlock : public GeneralBlock<V> {
  public:
+  using X = typename V::X;
   using T = typename V::Compute;
 
   WeightedBlock(const WeightedArgs<V>& arguments, const HostBlock& block)
       : GeneralBlock<V>(arguments, block), m_arguments(arguments) {}
 
+  /// The weights of rows, if they have the type of the computation, and are contiguous.
+  ContiguousRows<T> stored_weights() const {
+    const RowInput& weights = m_arguments.inputs.weights;
+    const bool have_type = std::is_same_v<X, T> || !m_arguments.inputs.weights_are_entries;
+    if (!have_type || weights.column_stride != 1 || !this->visible().are_all()) return {};
+    const auto entries = this->template input<T>(weights, offset());
+    return {entries.data, entries.row_stride};
+  }
+
   /// Copies the weights into a buffer of the block's extents; 0 for entries that aren't visible.
   void weights(const BlockBuffer<T>& to) const {
     const RowInput& weights = m_arguments.inputs.weights;
-    const std::int64_t offset =
-        outer_offset(m_arguments.problem, this->block().first_row, weights.outer_stride);
     this->with_type(m_arguments.inputs.weights_are_entries,
                     [&]<class Weight>(std::type_identity<Weight>) {
-                      this->combine(to, this->template input<Weight>(weights, offset),
+                      this->combine(to, this->template input<Weight>(weights, offset()),
                                     [](T, Weight weight) { return static_cast<T>(weight); });
                     });
     if (!this->visible().are_all()) this->visible().replace_others(to, T(0));
   }
 
  private:
+  /// Where the weights of the first row begin.
+  std::int64_t offset() const {
+    return outer_offset(m_arguments.problem, this->block().first_row,
+                        m_arguments.inputs.weights.outer_stride);
+  }
+
   const WeightedArgs<V>& m_arguments;
 };
 

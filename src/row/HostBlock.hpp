@@ -29,6 +29,15 @@ struct BlockInput {
   std::int64_t column_stride;
 };
 
+/// Rows whose entries are contiguous.
+template <class T>
+struct ContiguousRows {
+  const T* data = nullptr;  // null if there are no such rows
+  std::int64_t stride = 0;
+
+  const T* row(std::int64_t r) const { return data + r * stride; }
+};
+
 /// The outer axis along which neighbouring rows have the smallest distance.
 template <class Problem>
 const OuterAxis& fastest_axis(const Problem& problem) {

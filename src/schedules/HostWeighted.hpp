@@ -3,8 +3,9 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_HOSTWEIGHTED_HPP
 
 /// \file
-/// The host schedule of logsumexp with weights. The values and the weights of a span of a row are
-/// computed into buffers that stay in the cache, and a vector kernel of host/ reduces them.
+/// The host schedule of logsumexp with weights. A vector kernel of host/ reduces the values and the
+/// weights of a span of a row. Those that aren't stored in this form are computed into buffers that
+/// stay in the cache.
 
 #include <cmath>
 #include <op/FinishRow.hpp>
@@ -46,9 +47,9 @@ class HostWeightedRows {
       return;
     }
     const std::int64_t columns = m_arguments.problem.columns;
-    if (columns > 0) load({first, count, 0, columns});
+    const Entries entries = columns > 0 ? load({first, count, 0, columns}) : Entries{};
     for (std::int64_t r = 0; r < count; ++r)
-      LongRow(*this, first + r).finish(columns > 0 ? reduce_loaded(r, columns) : State{});
+      LongRow(*this, first + r).finish(columns > 0 ? reduce(entries, r, columns) : State{});
   }
 
   /// A row in spans, see compute_in_parts().
@@ -86,23 +87,32 @@ class HostWeightedRows {
   bool long_buffer() const { return m_spans.count() == 1 && batch_buffer() > host_buffer_row; }
 
   State reduce_span(std::int64_t r, std::int64_t s) const {
-    load({r, 1, m_spans.begin(s), m_spans.size(s)});
-    return reduce_loaded(0, m_spans.size(s));
+    return reduce(load({r, 1, m_spans.begin(s), m_spans.size(s)}), 0, m_spans.size(s));
   }
 
-  /// Computes the values and the weights of a block into the buffers.
-  void load(const HostBlock& block) const {
-    const WeightedBlock<V> entries(m_arguments, block);
-    entries.values(BlockBuffer<T>::of_rows(m_values, block.rows, block.columns));
-    entries.weights(BlockBuffer<T>::of_rows(m_weights, block.rows, block.columns));
-    for (std::int64_t i = 0; i < block.rows * block.columns; ++i)
-      drop_if_without_effect(m_values[i], m_weights[i]);
+  struct Entries {
+    ContiguousRows<T> values;
+    ContiguousRows<T> weights;
+  };
+  /// The entries of a block, as they are stored or in the buffers.
+  Entries load(const HostBlock& block) const {
+    const WeightedBlock<V> stored(m_arguments, block);
+    Entries entries{stored.stored_values(), stored.stored_weights()};
+    if (entries.values.data == nullptr) {
+      stored.values(BlockBuffer<T>::of_rows(m_values, block.rows, block.columns));
+      entries.values = {m_values, block.columns};
+    }
+    if (entries.weights.data == nullptr) {
+      stored.weights(BlockBuffer<T>::of_rows(m_weights, block.rows, block.columns));
+      entries.weights = {m_weights, block.columns};
+    }
+    return entries;
   }
 
-  /// The state of row r of the buffers.
-  State reduce_loaded(std::int64_t r, std::int64_t columns) const {
-    const T* const values = m_values + r * columns;
-    const T* const weights = m_weights + r * columns;
+  /// The state of row r of these entries.
+  State reduce(const Entries& entries, std::int64_t r, std::int64_t columns) const {
+    const T* const values = entries.values.row(r);
+    const T* const weights = entries.weights.row(r);
     if constexpr (have_kernels<T, T>) {
       const auto& kernels = host_isa().template kernels<T, T>().weighted;
       const HostState<T> state = kernels.reduce(values, weights, columns);
@@ -117,14 +127,23 @@ class HostWeightedRows {
 
   /// For libraries without the vector kernels of the type: those for half types alone.
   static HostState<T> reduce_without_vectors(const T* values, const T* weights, std::int64_t size) {
-    const T max = *std::max_element(values, values + size);
+    T max = -infinity;
+    for_each_counted(values, weights, size, [&](T v, T) { max = v > max ? v : max; });
     double sum = 0;
-    for (std::int64_t i = 0; i < size; ++i) {
-      const T v = values[i];
+    for_each_counted(values, weights, size, [&](T v, T weight) {
       const T term = max == infinity ? exp_below_infinity(v) : Kokkos::exp(v - max);
-      sum += v == -infinity ? 0.0 : static_cast<double>(weights[i] * term);
-    }
+      sum += v == -infinity ? 0.0 : static_cast<double>(weight * term);
+    });
     return {max, max, sum};
+  }
+  /// Calls f(value, weight) as drop_if_without_effect() leaves them.
+  template <class F>
+  static void for_each_counted(const T* values, const T* weights, std::int64_t size, const F& f) {
+    for (std::int64_t i = 0; i < size; ++i) {
+      T value = values[i], weight = weights[i];
+      drop_if_without_effect(value, weight);
+      f(value, weight);
+    }
   }
 
   const Arguments& m_arguments;

@@ -23,43 +23,58 @@ class HostWeightedPanels {
   HostWeightedPanels(const Arguments& arguments, std::int64_t threads)
       : m_arguments(arguments), m_rows(arguments, threads) {}
 
-  /// Whether that takes less time: rows are short, or lie side by side and are not so long that the
-  /// buffers hold few of them.
-  static bool serves(const Arguments& arguments) {
+  /// Whether that takes less time: rows are short, or lie side by side and are so many that each
+  /// thread has panels of them.
+  static bool serves(const Arguments& arguments, std::int64_t threads) {
     const auto& problem = arguments.problem;
     if (!have_kernels<T, T> || problem.columns == 0) return false;
     return problem.columns <= most_short_columns ||
-           (HostPanelBuffer<T>::serves(problem) && rows_held(problem.columns) >= least_rows);
+           (HostPanelBuffer<T>::serves(problem) &&
+            (are_held(problem.columns) || problem.rows >= threads * least_rows));
   }
 
   std::int64_t batch() const {
-    return std::min(rows_held(m_arguments.problem.columns), VisibleColumns::most_rows);
+    const std::int64_t columns = m_arguments.problem.columns;
+    return std::min(are_held(columns) ? rows_held(columns) : rows_of_parts,
+                    VisibleColumns::most_rows);
   }
 
   void compute(std::int64_t first, std::int64_t count) const {
     if constexpr (have_kernels<T, T>) {
-      T lse[VisibleColumns::most_rows], sum[VisibleColumns::most_rows];
+      const auto& kernels = host_isa().template kernels<T, T>().weighted;
+      HostWeightedStates<T> states;
+      const std::int64_t columns = m_arguments.problem.columns;
+      const std::int64_t of_part = are_held(columns) ? columns : columns_of_part;
+      for (std::int64_t c = 0; c < columns; c += of_part)
+        kernels.reduce_panel(loaded({first, count, c, std::min(of_part, columns - c)}), c > 0,
+                             states);
+      T lse[VisibleColumns::most_rows];
       bool is_open[VisibleColumns::most_rows];
-      HostWeightedPanel<T> panel = loaded({first, count, 0, m_arguments.problem.columns});
-      panel.lse = lse;
-      panel.sum = sum;
-      panel.is_open = is_open;
-      host_isa().template kernels<T, T>().weighted.panel(panel);
+      kernels.finish_panel(states, count, lse, is_open);
       for (std::int64_t r = 0; r < count; ++r)
         if (is_open[r])
           m_rows.compute(first + r, 1);
         else
-          write(first + r, lse[r], sum[r]);
+          write(first + r, lse[r], states.sum[r]);
     }
   }
 
  private:
   static constexpr std::int64_t line = HostPanelBuffer<T>::line;
   static constexpr std::int64_t least_rows = 4 * line;
+  static constexpr std::int64_t rows_of_parts = 16 * line;
+  static_assert(VisibleColumns::most_rows <= host_panel_rows);
 
   static std::int64_t rows_held(std::int64_t columns) {
     return (host_buffer_row / columns - line) / line * line;
   }
+  /// Whether the buffers hold all columns of so many rows that vectors serve them.
+  static bool are_held(std::int64_t columns) {
+    return columns <= most_short_columns || rows_held(columns) >= least_rows;
+  }
+  /// The columns of the parts of other rows. Values and weights stay in the second-level cache.
+  static constexpr std::int64_t columns_of_part =
+      host_buffer_row / 2 / BlockBuffer<T>::column_distance(rows_of_parts);
 
   HostWeightedPanel<T> loaded(const HostBlock& block) const {
     const auto buffer = [&](T* data) {
@@ -70,22 +85,15 @@ class HostWeightedPanels {
     const WeightedBlock<V> entries(m_arguments, block);
     entries.values(values);
     entries.weights(weights);
-    for (std::int64_t c = 0; c < block.columns; ++c) {
-      T* const value = values.run(c);
-      T* const weight = weights.run(c);
-      for (std::int64_t r = 0; r < block.rows; ++r) drop_if_without_effect(value[r], weight[r]);
-    }
-    return {values.data(), weights.data(), values.column_stride(),
-            block.rows,    block.columns,  nullptr,
-            nullptr,       nullptr};
+    return {values.data(), weights.data(), values.column_stride(), block.rows, block.columns};
   }
 
   struct Result {
     T value;
     T sign;
   };
-  void write(std::int64_t r, T lse, T sum) const {
-    const T sign = sum > T(0) ? T(1) : sum < T(0) ? T(-1) : sum;
+  void write(std::int64_t r, T lse, double sum) const {
+    const T sign = sum > 0 ? T(1) : sum < 0 ? T(-1) : static_cast<T>(sum);
     finish_row_with<Op>(m_arguments, Result{lse, sign}, m_arguments.row(r).y);
   }
 
@@ -99,7 +107,7 @@ void host_weighted(const Exec& exec, const std::string& label, const WeightedArg
                    bool reproducible) {
   using Panels = HostWeightedPanels<V>;
   const std::int64_t threads = std::max(1, exec.concurrency());
-  if (!reproducible && Panels::serves(arguments))
+  if (!reproducible && Panels::serves(arguments, threads))
     launch_host_blocks(
         exec, label,
         HostValuesBlocks<Panels>{arguments, std::min(arguments.problem.rows, threads)});
