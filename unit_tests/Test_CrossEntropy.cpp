@@ -487,6 +487,27 @@ TYPED_TEST(CrossEntropy, Gradients) {
   }
 }
 
+// Aligned rows, which a GPU divides into pieces: rows of one piece and of several, numbers of
+// pieces that do and don't fill the last warp, and labels at the ends of chunks, pieces and rows.
+TYPED_TEST(CrossEntropy, GradientsInPieces) {
+  using X = typename TypeParam::x_value;
+  for (const std::size_t columns : {64, 80, 128, 136, 200, 256, 384, 1000, 1032, 8200})
+    for (const std::size_t count : {1, 3, 6, 37}) {
+      const auto& x = normal_sample<X>(count, columns).rows;
+      Labels labels = random_labels(count, columns, 0.125, 1);
+      const std::size_t ends[] = {0, 7, 8, 63, 64, 127, 128, 255, columns - 1};
+      for (std::size_t row = 0; row < count; row += 2)
+        labels.of_row[row] = static_cast<std::int64_t>(std::min(ends[row / 2 % 9], columns - 1));
+      const Extents extents{count, columns};
+      EXPECT_TRUE((TestFixture::template check_gradient<Right, Right, Right>(extents, x, &labels, 1,
+                                                                             0.75, true)));
+      EXPECT_TRUE(
+          (TestFixture::template check_gradient<Right, Right, Right>(extents, x, &labels, 1, 1.0)));
+      EXPECT_TRUE(
+          (TestFixture::template check_gradient<Right, Right, Right>(extents, x, nullptr, 1, 1.0)));
+    }
+}
+
 TYPED_TEST(CrossEntropy, LogsumexpBackwardWithOperands) {
   using X = typename TypeParam::x_value;
   using T = typename TypeParam::value;

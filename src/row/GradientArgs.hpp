@@ -48,13 +48,15 @@ struct GradientArgs : SourceArguments {
 template <class X, class T>
 class GradientRow {
  public:
-  /// All numbers are loaded before one is used: the first use waits for its load.
-  template <class Arguments>
-  KOKKOS_FORCEINLINE_FUNCTION GradientRow(const Arguments& arguments, std::int64_t r)
-      : lse(number_of_row(arguments.problem, arguments.row_lse, r)) {
-    const T derivative = number_of_row(arguments.problem, arguments.derivative, r);
+  /// All numbers are loaded before one is used: the first use waits for its load. `one_axis`:
+  /// whether the problem is known to have one outer axis.
+  template <class Arguments, bool one_axis = false>
+  KOKKOS_FORCEINLINE_FUNCTION GradientRow(const Arguments& arguments, std::int64_t r,
+                                          std::bool_constant<one_axis> = {})
+      : lse(number_of_row<one_axis>(arguments.problem, arguments.row_lse, r)) {
+    const T derivative = number_of_row<one_axis>(arguments.problem, arguments.derivative, r);
     if (arguments.has_labels()) {
-      label = label_of_row(arguments.problem, arguments.labels, r);
+      label = label_of_row<one_axis>(arguments.problem, arguments.labels, r);
       of_label = arguments.of_label;
       offset = offset_of(arguments, label);
     }

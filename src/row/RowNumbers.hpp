@@ -26,11 +26,21 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t outer_offset(
   return offset + r * stride[0];
 }
 
+/// The same, with a shorter way if the problem is known to have one outer axis.
+template <bool one_axis, class Problem>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t offset_of_row(
+    const Problem& problem, std::int64_t r, const std::int64_t (&stride)[max_outer_rank]) {
+  if constexpr (one_axis)
+    return r * stride[0];
+  else
+    return outer_offset(problem, r, stride);
+}
+
 /// The element of row r.
-template <class Problem, class T>
+template <bool one_axis = false, class Problem, class T>
 KOKKOS_FORCEINLINE_FUNCTION T& number_of_row(const Problem& problem, const RowNumbers<T>& numbers,
                                              std::int64_t r) {
-  return numbers.data[outer_offset(problem, r, numbers.outer_stride)];
+  return numbers.data[offset_of_row<one_axis>(problem, r, numbers.outer_stride)];
 }
 
 /// The numbers of neighbouring rows, from row `first` on. The rows have the same indices along all
@@ -69,10 +79,10 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t label_at(const Problem& problem, const 
   return label >= 0 && label < problem.columns ? label : NoLabel::invalid;
 }
 /// The same for the label of row r.
-template <class Problem>
+template <bool one_axis = false, class Problem>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t label_of_row(const Problem& problem,
                                                       const RowLabels& labels, std::int64_t r) {
-  return label_at(problem, labels, outer_offset(problem, r, labels.index.outer_stride));
+  return label_at(problem, labels, offset_of_row<one_axis>(problem, r, labels.index.outer_stride));
 }
 
 }  // namespace KokkosSoftmax::Impl

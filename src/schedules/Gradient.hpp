@@ -35,9 +35,10 @@ struct GradientOfRow {
   GradientRow<typename V::X, T> row;
   [[no_unique_address]] SourceRow<Source> source_row;
 
-  template <class Arguments>
-  KOKKOS_FORCEINLINE_FUNCTION GradientOfRow(const Arguments& arguments, std::int64_t r)
-      : row(arguments, r), source_row(arguments, r) {}
+  template <class Arguments, bool one_axis = false>
+  KOKKOS_FORCEINLINE_FUNCTION GradientOfRow(const Arguments& arguments, std::int64_t r,
+                                            std::bool_constant<one_axis> axes = {})
+      : row(arguments, r, axes), source_row(arguments, r) {}
 
   KOKKOS_FORCEINLINE_FUNCTION typename V::X dx(const Source& source, T x, std::int64_t column,
                                                bool is_label) const {
@@ -51,28 +52,174 @@ struct GradientOfRow {
   }
 };
 
-/// Rows whose columns lie side by side. The entries of all rows are divided into chunks of `width`.
-/// A lane computes `items` chunks, one of each run of `lanes` chunks. Rows are back to back if
-/// chunks go beyond the end of a row.
+/// What the kernels of rows whose columns lie side by side have in common.
 template <class Source, int width>
-class GradientRowsKernel {
+class GradientChunks {
+ protected:
   using V = typename Source::Types;
   using X = typename V::X;
   using T = typename V::Compute;
   using Raw = RawChunk<X, width>;
   using OfRow = GradientOfRow<Source>;
-  static constexpr int items = 2;
   static constexpr int lanes = 32;
 
  public:
   using Arguments = GradientArgs<ArgumentsOf<Source>>;
+
+  explicit GradientChunks(const Arguments& arguments_) : arguments(arguments_) {}
+
+  Arguments arguments;
+
+ protected:
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t rows() const { return arguments.problem.rows; }
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t columns() const { return arguments.problem.columns; }
+
+  /// The results of a chunk at this column, which has no end of a row.
+  KOKKOS_FORCEINLINE_FUNCTION Chunk<X, width> chunk_of_row(const Source& source,
+                                                           std::int64_t column, const OfRow& of_row,
+                                                           const T (&x)[width]) const {
+    Chunk<X, width> out;
+    const int label = place_below<width>(of_row.row.label - column);
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < width; ++k) out.entry[k] = of_row.dx(source, x[k], column + k);
+    if (label >= 0 || of_row.row.is_ignored()) set_label(source, column, of_row, label, x, out);
+    return out;
+  }
+
+ private:
+  /// Replaces the entry of the label, or all entries of an ignored row. It computes one entry,
+  /// because the other lanes of the warp, whose chunks have no label, wait for it.
+  KOKKOS_FORCEINLINE_FUNCTION void set_label(const Source& source, std::int64_t column,
+                                             const OfRow& of_row, int label, const T (&x)[width],
+                                             Chunk<X, width>& out) const {
+    T of_label = x[0];
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 1; k < width; ++k) of_label = k == label ? x[k] : of_label;
+    const X dx = of_row.dx(source, of_label, column + label, true);
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < width; ++k)
+      if (k == label || of_row.row.is_ignored()) out.entry[k] = dx;
+  }
+};
+
+/// Rows along one outer axis whose columns lie side by side, with whole chunks. Rows are divided
+/// into pieces: `lanes` chunks, or fewer at the end of a row. A warp computes `items` pieces, so
+/// that what is computed once per row, and per warp, takes little of the time.
+template <class Source, int width>
+class GradientPiecesKernel : public GradientChunks<Source, width> {
+  using Base = GradientChunks<Source, width>;
+  using Base::arguments;
+  using Base::columns;
+  using Base::lanes;
+  using Base::rows;
+  using typename Base::OfRow;
+  using typename Base::Raw;
+  using typename Base::T;
+  using typename Base::X;
+  static constexpr int items = 4;
+
+ public:
+  using typename Base::Arguments;
+  /// See GradientRowsKernel.
+  using Bounds = Kokkos::LaunchBounds<256, 4>;
+
+  explicit GradientPiecesKernel(const Arguments& arguments_)
+      : Base(arguments_),
+        m_rows(static_cast<int>(rows())),
+        m_columns(static_cast<int>(columns())),
+        m_pieces_of_row(static_cast<int>(pieces_of_row())) {}
+
+  /// Whether there is one outer axis, numbers of 32 bits suffice, and few lanes have nothing to do
+  /// at the end of each row.
+  static bool serves(const Arguments& arguments) {
+    const GradientPiecesKernel kernel(arguments);
+    constexpr std::int64_t most = std::int64_t{1} << 30;
+    const std::int64_t whole = kernel.pieces_of_row() * lanes * width;
+    return arguments.problem.outer_rank == 1 && whole <= most &&
+           kernel.rows() * kernel.pieces_of_row() <= most && 5 * kernel.columns() >= 3 * whole;
+  }
+
+  /// The number of iterations of the range.
+  std::int64_t iterations() const { return (rows() * pieces_of_row() + items - 1) / items * lanes; }
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t iteration) const {
+    const auto warp = static_cast<unsigned>(iteration / lanes);
+    const unsigned row = warp * items / static_cast<unsigned>(m_pieces_of_row);
+    const unsigned piece = warp * items - row * static_cast<unsigned>(m_pieces_of_row);
+    const auto lane = static_cast<unsigned>(iteration % lanes);
+    const Place first{static_cast<int>(row), static_cast<int>((piece * lanes + lane) * width)};
+    Raw chunk[items];
+    Place at = first;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i, at = after(at))
+      if (exists(at))
+        chunk[i] = *reinterpret_cast<const Raw*>(arguments.row_of_one_axis(at.row).x + at.column);
+    const Source source(arguments);
+    at = first;
+    OfRow of_row(arguments, at.row < m_rows ? at.row : 0, std::true_type());
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if (at.row >= m_rows) break;
+      if (exists(at)) {
+        T x[width];
+        widen<X, width>(chunk[i], x);
+        store_whole(
+            reinterpret_cast<Chunk<X, width>*>(arguments.row_of_one_axis(at.row).y + at.column),
+            this->chunk_of_row(source, at.column, of_row, x));
+      }
+      const Place next = after(at);
+      if (i + 1 < items && next.row != at.row && next.row < m_rows)
+        of_row = OfRow(arguments, next.row, std::true_type());
+      at = next;
+    }
+  }
+
+ private:
+  struct Place {
+    int row;
+    int column;
+  };
+  KOKKOS_FORCEINLINE_FUNCTION bool exists(const Place& at) const {
+    return at.column < m_columns && at.row < m_rows;
+  }
+  /// The same lane of the next piece.
+  KOKKOS_FORCEINLINE_FUNCTION Place after(const Place& at) const {
+    const int column = at.column + lanes * width;
+    const int whole = m_pieces_of_row * lanes * width;
+    return column < whole ? Place{at.row, column} : Place{at.row + 1, column - whole};
+  }
+  std::int64_t pieces_of_row() const { return (columns() + lanes * width - 1) / (lanes * width); }
+
+  int m_rows;
+  int m_columns;
+  int m_pieces_of_row;
+};
+
+/// Rows whose columns lie side by side. The entries of all rows are divided into chunks of `width`.
+/// A lane computes `items` chunks, one of each run of `lanes` chunks. Rows are back to back if
+/// chunks go beyond the end of a row.
+template <class Source, int width>
+class GradientRowsKernel : public GradientChunks<Source, width> {
+  using Base = GradientChunks<Source, width>;
+  using Base::columns;
+  using Base::lanes;
+  using Base::rows;
+  using typename Base::OfRow;
+  using typename Base::Raw;
+  using typename Base::T;
+  using typename Base::X;
+  static constexpr int items = 2;
+
+ public:
+  using Base::arguments;
+  using typename Base::Arguments;
 
   /// With more registers per thread, too few threads are resident to hide the latency of the
   /// numbers of rows.
   using Bounds = Kokkos::LaunchBounds<256, 4>;
 
   explicit GradientRowsKernel(const Arguments& arguments_)
-      : arguments(arguments_), m_is_dense(is_dense()) {}
+      : Base(arguments_), m_is_dense(is_dense()) {}
 
   /// The number of iterations of the range.
   std::int64_t iterations() const {
@@ -107,8 +254,6 @@ class GradientRowsKernel {
     }
   }
 
-  Arguments arguments;
-
  private:
   static constexpr std::int64_t step = lanes * width;
 
@@ -126,8 +271,6 @@ class GradientRowsKernel {
     return are_columns && are_rows;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t rows() const { return arguments.problem.rows; }
-  KOKKOS_FORCEINLINE_FUNCTION std::int64_t columns() const { return arguments.problem.columns; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t entries() const { return rows() * columns(); }
 
   KOKKOS_FORCEINLINE_FUNCTION Entry entry(std::int64_t number) const {
@@ -154,30 +297,10 @@ class GradientRowsKernel {
     const Source source(arguments);
     T x[width];
     widen<X, width>(chunk, x);
+    if (at.column + width <= columns()) return this->chunk_of_row(source, at.column, of_row, x);
     Chunk<X, width> out;
-    if (at.column + width <= columns()) {
-      const int label = place_below<width>(of_row.row.label - at.column);
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < width; ++k) out.entry[k] = of_row.dx(source, x[k], at.column + k);
-      if (label >= 0 || of_row.row.is_ignored()) set_label(source, at, of_row, label, x, out);
-    } else {
-      compute_rows(source, at, of_row, x, out);
-    }
+    compute_rows(source, at, of_row, x, out);
     return out;
-  }
-
-  /// Replaces the entry of the label, or all entries of an ignored row. It computes one entry,
-  /// because the other lanes of the warp, whose chunks have no label, wait for it.
-  KOKKOS_FORCEINLINE_FUNCTION void set_label(const Source& source, const Entry& at,
-                                             const OfRow& of_row, int label, const T (&x)[width],
-                                             Chunk<X, width>& out) const {
-    T of_label = x[0];
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 1; k < width; ++k) of_label = k == label ? x[k] : of_label;
-    const X dx = of_row.dx(source, of_label, at.column + label, true);
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < width; ++k)
-      if (k == label || of_row.row.is_ignored()) out.entry[k] = dx;
   }
 
   /// A chunk in several rows. All indices of arrays are constants, so that these stay in registers.

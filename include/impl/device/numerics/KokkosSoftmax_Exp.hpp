@@ -79,6 +79,15 @@ class ExpAccurate {
     return of_shifted(v - m_first);
   }
 
+  /// The same for the reference 0, with fewer instructions.
+  KOKKOS_FORCEINLINE_FUNCTION static T of_difference(T d) {
+    if constexpr (std::is_same_v<T, float>) {
+      KOKKOS_IF_ON_DEVICE(
+          (return by_fast_exp2_of<true>(d, multiply_add(d * C::log2_e, -C::ln2, d));))
+    }
+    return ExpAccurate(T(0)).of_shifted(d);
+  }
+
   /// The same if the result is known to be a normal number or NaN.
   KOKKOS_FORCEINLINE_FUNCTION T normal(T v) const {
     if constexpr (std::is_same_v<T, float>) {
@@ -107,9 +116,12 @@ class ExpAccurate {
     const float reference = m_first + m_second;  // one of them is 0
     const float d = v - reference;
     const float error = v - (d + reference);  // exact: the reference has few bits, or d is exact
-    const float t = d * C::log2_e;
-    const float rest = multiply_add(t, -C::ln2, d) + error;
-    const float power = fast_exp2(t);
+    return by_fast_exp2_of<can_be_low>(d, multiply_add(d * C::log2_e, -C::ln2, d) + error);
+  }
+  /// The same, given d + error - t ln 2.
+  template <bool can_be_low>
+  KOKKOS_FORCEINLINE_FUNCTION static float by_fast_exp2_of(float d, float rest) {
+    const float power = fast_exp2(d * C::log2_e);
     const float e = multiply_add(power, rest, power);
     return can_be_low && d < C::lowest ? 0.0f : e;  // NaN stays NaN
   }

@@ -18,8 +18,9 @@ class ExpHalf {
   KOKKOS_FORCEINLINE_FUNCTION explicit ExpHalf(T reference)
       : m_reference(reference == -Kokkos::Experimental::infinity_v<T> ? T(0) : reference) {}
 
-  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const {
-    const T difference = v - m_reference;  // NaN for +inf - inf, in a row with an entry +inf
+  /// NaN for the difference of +inf and inf, in a row with an entry +inf.
+  KOKKOS_FORCEINLINE_FUNCTION T operator()(T v) const { return of_difference(v - m_reference); }
+  KOKKOS_FORCEINLINE_FUNCTION static T of_difference(T difference) {
     KOKKOS_IF_ON_DEVICE((return fast_exp2(difference * ExpConstants<T>::log2_e);))
     KOKKOS_IF_ON_HOST((return exp_up_to_16(difference);))
   }

@@ -38,7 +38,7 @@ KOKKOS_FORCEINLINE_FUNCTION EntryPair<T> pair_of_softmax(T y, T dy, T scale) {
 /// and t = 0 whatever dy is.
 template <class X, class T>
 KOKKOS_FORCEINLINE_FUNCTION EntryPair<T> pair_of_log_softmax(T y, T dy, T scale) {
-  return {ExpForResult<X, T>(T(0))(y),
+  return {ExpForResult<X, T>::of_difference(y),
           y == -Kokkos::Experimental::infinity_v<T> ? T(0) : product(scale, dy)};
 }
 
@@ -47,7 +47,9 @@ KOKKOS_FORCEINLINE_FUNCTION EntryPair<T> pair_of_log_softmax(T y, T dy, T scale)
 /// with few bits that the exponential is made for.
 template <class X, class T>
 KOKKOS_FORCEINLINE_FUNCTION T softmax_from_lse(T v, T lse) {
-  return v == -Kokkos::Experimental::infinity_v<T> ? T(0) : ExpForResult<X, T>(T(0))(v - lse);
+  // If 0 were returned here, nvcc would branch.
+  const T difference = v == -Kokkos::Experimental::infinity_v<T> ? v : v - lse;
+  return ExpForResult<X, T>::of_difference(difference);
 }
 
 }  // namespace KokkosSoftmax::Impl
