@@ -100,18 +100,22 @@ TYPED_TEST(SegmentsBackward, RowsOfAllLengths) {
       TestFixture::check(function, TestFixture::sample_of(function), offset);
 }
 
-// On a GPU, rows of such a mean length have a team each, except those that are too long for it.
+// On a GPU, rows of such mean lengths have a team each, except those that are too long for it.
 TYPED_TEST(SegmentsBackward, OneRowPerTeam) {
-  for (const auto function : backward_functions) {
-    typename TestFixture::Sample sample;
-    for (const std::size_t columns : lengths_around_a_mean(1200)) {
-      if (columns == 0) continue;
-      const auto some = backward_sample<typename TypeParam::x_value>(function, 1, columns);
-      sample.y.add(some.y);
-      sample.dy.add(some.dy);
+  std::vector<std::size_t> around_200;
+  for (std::size_t k = 0; k < 100; ++k) around_200.push_back(k * 37 % 400);
+  for (const auto function : backward_functions)
+    for (const auto& lengths :
+         {around_200, lengths_around_a_mean(1200), lengths_around_a_mean(5500)}) {
+      typename TestFixture::Sample sample;
+      for (const std::size_t columns : lengths) {
+        if (columns == 0) continue;
+        const auto some = backward_sample<typename TypeParam::x_value>(function, 1, columns);
+        sample.y.add(some.y);
+        sample.dy.add(some.dy);
+      }
+      for (const std::size_t offset : {0, 1, 3}) TestFixture::check(function, sample, offset);
     }
-    for (const std::size_t offset : {0, 1, 3}) TestFixture::check(function, sample, offset);
-  }
 }
 
 TYPED_TEST(SegmentsBackward, InPlace) {

@@ -66,7 +66,7 @@ KOKKOS_FORCEINLINE_FUNCTION void apply_source(const Arguments& arguments, T (&en
 // most have some.
 using NoRowTeams = std::integer_sequence<int>;
 template <class X>
-using RowTeamsOf = std::conditional_t<sizeof(X) == 8, std::integer_sequence<int, 4>,
+using RowTeamsOf = std::conditional_t<sizeof(X) == 8, std::integer_sequence<int, 4, 8>,
                                       std::integer_sequence<int, 1, 4>>;
 template <class X>
 using LogRowTeamsOf =
@@ -214,7 +214,10 @@ struct RaggedBackward {
   static constexpr int inputs = 2;
   static constexpr bool writes_entries = true;
   static constexpr bool reduces = true;
-  using RowTeams = std::conditional_t<sizeof(T) == 8, NoRowTeams, std::integer_sequence<int, 2>>;
+  using RowTeams = std::conditional_t<
+      sizeof(T) == 8, std::integer_sequence<int, 1, 4, 16>,
+      std::conditional_t<sizeof(typename V::X) == 4, std::integer_sequence<int, 2, 8>,
+                         std::integer_sequence<int, 2>>>;
 
   KOKKOS_FORCEINLINE_FUNCTION static typename V::X padding(const Arguments& arguments) {
     return arguments.of_rows.padding;

@@ -22,7 +22,11 @@ struct RaggedSizes {
 };
 
 /// Teams that have one row each. The lanes of their `threads_` vectors have `items_` chunks of it.
-template <class X, int lanes_, int threads_, int items_, int min_teams_>
+///
+/// \tparam least_eighths  the least mean length of rows, in eighths of the longest one. With a
+///                        smaller mean, starting the teams would take longer than moving the
+///                        entries, above all if most rows are shorter than the mean.
+template <class X, int lanes_, int threads_, int items_, int min_teams_, int least_eighths>
 struct RaggedRowShape {
   static constexpr int lanes = lanes_;
   static constexpr int width = lanes == 1 ? 1 : widest<X>;
@@ -35,10 +39,7 @@ struct RaggedRowShape {
     static constexpr int min_teams = min_teams_;
   };
   static constexpr std::int64_t longest_of_team = std::int64_t(items) * width * lanes * threads_;
-  /// The least mean length of rows. With a smaller one, starting the teams would take longer than
-  /// moving the entries, above all if most rows are shorter than the mean.
-  static constexpr std::int64_t least_mean =
-      threads_ < 4 ? longest_of_team / 2 : longest_of_team * 3 / 8;
+  static constexpr std::int64_t least_mean = longest_of_team * least_eighths / 8;
   static constexpr std::int64_t window = longest_of_team;  // these teams have no parts of rows
 };
 
@@ -87,11 +88,18 @@ struct RaggedShape {
   using Sizes =
       RaggedSizes<lanes_, vectors, vector_window, longest_of_vector, window, longest_of_team>;
 
+  /// Measured with rows of one length and with power laws (docs/trials.md).
+  template <int vectors_of_row>
+  static constexpr int least_eighths = Op::inputs == 1
+                                           ? (vectors_of_row < 4 ? 4 : 3)
+                                           : (vectors_of_row < 4 && sizeof(typename Op::T) < 8 ? 4
+                                                                                               : 5);
   /// Teams with one row each (RaggedRowsKernel). A lane has 72 registers.
   template <int vectors_of_row>
   using OfRows = RaggedRowShape<X, lanes_, lanes_ == 1 ? 1 : vectors_of_row,
                                 lanes_ == 1 ? items_ / 4 * vectors_of_row : items_,
-                                lanes_ == 1 ? 1 : 28 / vectors_of_row>;
+                                lanes_ == 1 ? 1 : (28 + vectors_of_row / 2) / vectors_of_row,
+                                least_eighths<vectors_of_row>>;
 };
 
 }  // namespace KokkosSoftmax::Impl
