@@ -85,7 +85,7 @@ struct HostWeightedKernels {
   /// -1. Otherwise the state is returned unchanged.
   HostState<T> (*settled)(const HostState<T>& state, const T* value, const T* weight,
                           std::int64_t n);
-  /// Sets the states of a panel's rows, or adds the panel to the states of other columns.
+  /// Sets the states of a panel's rows. With `adds`, merges them with states of other columns.
   void (*reduce_panel)(const HostWeightedPanel<T>&, bool adds, HostWeightedStates<T>&);
   /// Writes log|sum| of so many rows. Rows whose largest value is +inf, and those whose result is
   /// near 0, stay open: reduce() must compute them.

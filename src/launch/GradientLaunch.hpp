@@ -29,19 +29,6 @@ bool has_chunks(const Context& context, AccessMode access, int width) {
   return context.access_serves(schedule);
 }
 
-/// Whether rows are computed in pieces. Operands and doubles would take too many registers.
-template <class Source>
-inline constexpr bool have_pieces =
-    !knows_rows<Source> && sizeof(typename Source::Types::Compute) == 4;
-template <class Source, int width, class Context>
-bool takes_pieces(const Context& context) {
-  if constexpr (!have_pieces<Source>)
-    return false;
-  else
-    return has_chunks(context, AccessMode::guarded_vectors, width) &&
-           GradientPiecesKernel<Source, width>::serves(context.arguments);
-}
-
 template <class Kernel, class Exec>
 void launch_gradient_kernel(const Exec& exec, const std::string& label, const Kernel& kernel) {
   using Policy =
@@ -52,6 +39,22 @@ void launch_gradient_kernel(const Exec& exec, const std::string& label, const Ke
                        Kokkos::Experimental::require(
                            policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
                        kernel);
+}
+
+/// Computes rows in pieces, if that takes less time. Returns whether it did. Operands and doubles
+/// would take too many registers.
+template <class Source, int width, class Exec, class Context>
+bool launch_gradient_in_pieces(const Exec& exec, const std::string& label, const Context& context) {
+  if constexpr (knows_rows<Source> || sizeof(typename Source::Types::Compute) == 8) {
+    return false;
+  } else {
+    using Kernel = GradientPiecesKernel<Source, width>;
+    if (!has_chunks(context, AccessMode::guarded_vectors, width) ||
+        !Kernel::serves(context.arguments))
+      return false;
+    launch_gradient_kernel(exec, label, Kernel(context.arguments));
+    return true;
+  }
 }
 
 template <template <class> class SourceOf, class Exec, class T>
@@ -73,9 +76,8 @@ void launch_gradient_of(const Exec& exec, const std::string& label,
         launch_gradient_kernel(exec, label, GradientColumnsKernel<Source, width>(arguments));
       else
         launch_gradient_kernel(exec, label, GradientColumnsKernel<Source, 1>(arguments));
-    } else if (takes_pieces<Source, width>(context)) {
-      if constexpr (have_pieces<Source>)
-        launch_gradient_kernel(exec, label, GradientPiecesKernel<Source, width>(arguments));
+    } else if (launch_gradient_in_pieces<Source, width>(exec, label, context)) {
+      return;
     } else if (has_chunks(context, AccessMode::dense_rows, width) ||
                has_chunks(context, AccessMode::guarded_vectors, width)) {
       launch_gradient_kernel(exec, label, GradientRowsKernel<Source, width>(arguments));

@@ -3,8 +3,9 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_GRADIENT_HPP
 
 /// \file
-/// The kernels of gradients of operations with one number per row: for rows whose columns lie side
-/// by side, and for columns whose rows do. Both are launched over a range.
+/// The kernels of gradients of operations with one number per row. Two are for rows whose columns
+/// lie side by side: one for aligned rows, and one for any. The third is for columns whose rows lie
+/// side by side. All are launched over a range.
 
 #include <row/Chunk.hpp>
 #include <row/GradientArgs.hpp>
@@ -102,9 +103,9 @@ class GradientChunks {
   }
 };
 
-/// Rows along one outer axis whose columns lie side by side, with whole chunks. Rows are divided
-/// into pieces: `lanes` chunks, or fewer at the end of a row. A warp computes `items` pieces, so
-/// that what is computed once per row, and per warp, takes little of the time.
+/// Rows that consist of whole chunks, along one outer axis. A row is divided into pieces of `lanes`
+/// chunks. The last piece can have fewer. A warp computes `items` pieces, so that what is computed
+/// once per row or per warp takes little of the time.
 template <class Source, int width>
 class GradientPiecesKernel : public GradientChunks<Source, width> {
   using Base = GradientChunks<Source, width>;

@@ -23,8 +23,8 @@ class HostWeightedPanels {
   HostWeightedPanels(const Arguments& arguments, std::int64_t threads)
       : m_arguments(arguments), m_rows(arguments, threads) {}
 
-  /// Whether that takes less time: rows are short, or lie side by side and are so many that each
-  /// thread has panels of them.
+  /// Whether that takes less time: rows are short, or they lie side by side, and either the buffers
+  /// hold all of their columns or each thread has many of them.
   static bool serves(const Arguments& arguments, std::int64_t threads) {
     const auto& problem = arguments.problem;
     if (!have_kernels<T, T> || problem.columns == 0) return false;
