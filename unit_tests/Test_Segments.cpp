@@ -204,6 +204,18 @@ TYPED_TEST(Segments, OneRowPerTeam) {
   }
 }
 
+// On a GPU, rows of such mean lengths have a part of a vector each, except those that are too long
+// for it.
+TYPED_TEST(Segments, PartOfAVectorPerRow) {
+  for (const unsigned most : {120u, 300u, 1300u}) {
+    const auto ragged = TestFixture::rows_of(lengths_for_parts_of_vectors(most));
+    for (const std::size_t offset : {0, 1, 3})
+      EXPECT_TRUE(TestFixture::check(ragged, {.scale = -0.5, .offset = offset}))
+          << most << ", offset " << offset;
+    EXPECT_TRUE(TestFixture::template check<std::int64_t>(ragged)) << most;
+  }
+}
+
 // A host computes short rows together with others of similar lengths, whatever their neighbours
 // are.
 TYPED_TEST(Segments, ShortRowsAmongOthers) {

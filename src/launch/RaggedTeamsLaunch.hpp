@@ -14,6 +14,7 @@
 #include <launch/RaggedLabels.hpp>
 #include <launch/TeamLimits.hpp>
 #include <schedules/ragged/Kernels.hpp>
+#include <schedules/ragged/PartsOfVectorsKernel.hpp>
 #include <schedules/ragged/RowsKernel.hpp>
 #include <schedules/ragged/WindowsKernel.hpp>
 #include <type_traits>
@@ -45,7 +46,7 @@ class RaggedTeamsLaunch {
     const auto memory = QueueMemory<Exec>::singleton().lease(m_exec, bytes);
     m_arguments.work = Work::in(memory.data(), vector_windows, m_windows, bytes);
     clear_lists();
-    std::int64_t longest_done = launch_one_row_per_team();
+    std::int64_t longest_done = launch_without_windows();
     if (longest_done == 0) {
       find_windows(vector_windows);
       launch_for_list<OfVectors>(RaggedStep::rows, vector_windows,
@@ -67,31 +68,37 @@ class RaggedTeamsLaunch {
     zero_fill(m_exec, m_arguments.work.count, sizeof(*m_arguments.work.count));
   }
 
-  /// Gives each row a team if the mean length of rows is worth it. Returns the length of the
-  /// longest rows that are computed then, and 0 otherwise.
-  std::int64_t launch_one_row_per_team() const {
+  /// Gives each row a team or a part of a vector if the mean length of rows is worth it. Returns
+  /// the length of the longest rows that are computed then, and 0 otherwise.
+  std::int64_t launch_without_windows() const {
     const std::int64_t mean = m_arguments.problem.entries / m_arguments.problem.rows;
     std::int64_t longest = 0;
     const auto launch_if_worth = [&]<class RowShape>(std::type_identity<RowShape>) {
       const bool is_worth = RowShape::least_mean <= mean && mean <= RowShape::longest_of_team;
       if (longest != 0 || !is_worth) return;
-      launch_one_row_per_team<RowShape>();
+      launch_without_windows<RowShape>();
       longest = RowShape::longest_of_team;
     };
     const auto launch = [&]<int... vectors>(std::integer_sequence<int, vectors...>) {
-      (launch_if_worth(std::type_identity<typename Shape::template OfRows<vectors>>{}), ...);
+      (launch_if_worth(std::type_identity<typename RaggedRowShapeOf<Shape, vectors>::type>{}), ...);
     };
     launch(typename Op::RowTeams{});
     return longest;
   }
   template <class RowShape>
-  void launch_one_row_per_team() const {
+  void launch_without_windows() const {
     using Policy = typename RowShape::OfTeams;
+    using Kernel = std::conditional_t<RowShape::has_parts,
+                                      RaggedPartsOfVectorsKernel<Exec, Op, RowShape, Sizes>,
+                                      RaggedRowsKernel<Exec, Op, RowShape, Sizes>>;
+    constexpr std::int64_t rows_per_team = Kernel::rows_per_team;
     constexpr std::int64_t most = max_league_size<Exec, Policy>;
     const std::int64_t rows = m_arguments.problem.rows;
-    RaggedRowsKernel<Exec, Op, RowShape, Sizes> kernel(m_arguments);
-    for (; kernel.first_row < rows; kernel.first_row += most)
-      launch_kernel<Policy>(RaggedStep::rows, std::min(most, rows - kernel.first_row), kernel);
+    Kernel kernel(m_arguments);
+    for (; kernel.first_row < rows; kernel.first_row += most * rows_per_team) {
+      const std::int64_t teams = divide_up(rows - kernel.first_row, rows_per_team);
+      launch_kernel<Policy>(RaggedStep::rows, std::min(most, teams), kernel);
+    }
   }
 
   void find_windows(std::int64_t vector_windows) const {
@@ -106,8 +113,11 @@ class RaggedTeamsLaunch {
   }
 
   void finish_long_rows() const {
+    using Finish = typename Op::Finish;
+    using Merge =
+        RaggedMergeKernel<Exec, typename Op::T, State, Finish, OfTeams::threads, OfTeams::lanes>;
     launch_for_list<OfTeams>(RaggedStep::merge, m_windows,
-                             RaggedMergeKernel<Exec, Op, Shape>(m_arguments));
+                             Merge(m_arguments.work, Finish(m_arguments)));
     if constexpr (Op::writes_entries)
       launch_for_list<OfTeams>(RaggedStep::write, 2 * m_windows,
                                RaggedWriteKernel<Exec, Op, Shape>(m_arguments));

@@ -14,8 +14,11 @@
 /// - inputs: the number of vectors of entries
 /// - writes_entries: whether the results are entries
 /// - reduces: whether a row is reduced before its results can be computed
-/// - RowTeams: the numbers of vectors of teams that have one row each (RaggedRowsKernel)
+/// - RowTeams: the numbers of vectors of teams that have one row each (RaggedRowsKernel), or 0 if
+///   rows have a part of a vector each (RaggedPartsOfVectorsKernel)
 /// - OfRow: what lanes need of a short row, in scratch memory
+/// - Finish: a function that is made of the arguments; finish(r, state) writes the number of row r,
+///   if it has one
 ///
 /// and functions
 ///
@@ -26,7 +29,6 @@
 /// - write_row(arguments, tile, row, thread_id, r, state, factor): writes row r, whose tile is in
 ///   registers, given its state. The exponentials in the tile times `factor` are relative to it.
 /// - write_part(...): the same for a tile of values, without factor, if results are entries
-/// - finish(arguments, r, state): writes the number of a row, if it has one
 /// - write_empty_rows(arguments, rows, lane, lanes): writes the numbers of rows without entries, if
 ///   results are not entries. Batches leave these rows out.
 
@@ -62,15 +64,27 @@ KOKKOS_FORCEINLINE_FUNCTION void apply_source(const Arguments& arguments, T (&en
   for (int j = 0; j < count; ++j) entry[j] = source.value(entry[j], 0);
 }
 
-// What RowTeams can be. Each number of vectors takes a kernel, so that only the cases that gain the
-// most have some.
+/// The Finish of operations whose results are entries. It doesn't depend on their types, so that
+/// they share RaggedMergeKernel.
+struct NoNumberOfRow {
+  template <class Arguments>
+  explicit NoNumberOfRow(const Arguments&) {}
+  template <class State>
+  KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t /*r*/, const State&) const {}
+};
+
+// What RowTeams can be. Each number takes a kernel, so that only the cases that gain the most have
+// some. Exponentials of softmax take too many instructions for parts of a vector.
 using NoRowTeams = std::integer_sequence<int>;
 template <class X>
 using RowTeamsOf = std::conditional_t<sizeof(X) == 8, std::integer_sequence<int, 4, 8>,
                                       std::integer_sequence<int, 1, 4>>;
 template <class X>
 using LogRowTeamsOf =
-    std::conditional_t<std::is_same_v<X, float>, std::integer_sequence<int, 1>, NoRowTeams>;
+    std::conditional_t<std::is_same_v<X, float>, std::integer_sequence<int, 0>, NoRowTeams>;
+template <class X>
+using LseRowTeamsOf =
+    std::conditional_t<std::is_same_v<X, float>, std::integer_sequence<int, 0, 4>, RowTeamsOf<X>>;
 
 /// softmax (function 0) and log_softmax (1)
 template <class V, int function_>
@@ -83,6 +97,7 @@ struct RaggedSoftmax : PaddedByNaN<typename V::X> {
   using Output = OnlyOutput<Rows>;
   using State = typename Rows::State;
   using Arguments = RaggedArgs<V, State>;
+  using Finish = NoNumberOfRow;
   static constexpr int inputs = 1;
   static constexpr bool writes_entries = true;
   static constexpr bool reduces = true;
@@ -118,8 +133,6 @@ struct RaggedSoftmax : PaddedByNaN<typename V::X> {
                                                      std::int64_t /*r*/, const State& state) {
     tile.store(row, 0, thread_id, EntryOutput<Rows, Output>(state, arguments.empty_rows));
   }
-
-  KOKKOS_FORCEINLINE_FUNCTION static void finish(const Arguments&, std::int64_t, const State&) {}
 };
 
 /// logsumexp
@@ -134,7 +147,7 @@ struct RaggedLogSumExp : PaddedByNaN<typename V::X> {
   static constexpr int inputs = 1;
   static constexpr bool writes_entries = false;
   static constexpr bool reduces = true;
-  using RowTeams = RowTeamsOf<typename V::X>;
+  using RowTeams = LseRowTeamsOf<typename V::X>;
 
   using OfRow = FlatRowOf<Rows>;
   template <class Batch, class Entries>
@@ -160,6 +173,15 @@ struct RaggedLogSumExp : PaddedByNaN<typename V::X> {
     for (std::int64_t r = rows.first_row + lane; r < rows.end_row; r += lanes)
       if (offset(r + 1) == offset(r)) finish(arguments, r, State{});
   }
+
+  struct Finish {
+    Arguments arguments;
+
+    explicit Finish(const Arguments& arguments_) : arguments(arguments_) {}
+    KOKKOS_FORCEINLINE_FUNCTION void operator()(std::int64_t r, const State& state) const {
+      finish(arguments, r, state);
+    }
+  };
 
   template <class Tile, class TileRow>
   KOKKOS_FORCEINLINE_FUNCTION static void write_row(const Arguments& arguments, Tile&,
@@ -211,6 +233,7 @@ struct RaggedBackward {
   using Rows = BackwardOp<V>;
   using State = typename Rows::State;
   using Arguments = RaggedArgs<V, State>;
+  using Finish = NoNumberOfRow;
   static constexpr int inputs = 2;
   static constexpr bool writes_entries = true;
   static constexpr bool reduces = true;
@@ -260,8 +283,6 @@ struct RaggedBackward {
                                                      std::int64_t /*r*/, const State& state) {
     tile.store(row, 0, thread_id, BackwardOutput<V>(state, arguments.empty_rows));
   }
-
-  KOKKOS_FORCEINLINE_FUNCTION static void finish(const Arguments&, std::int64_t, const State&) {}
 };
 
 /// The backward pass of logsumexp, which computes each entry alone.

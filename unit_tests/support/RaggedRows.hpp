@@ -62,6 +62,18 @@ inline std::vector<std::size_t> lengths_around_a_mean(unsigned most) {
   return lengths;
 }
 
+/// Lengths of up to `most` entries, and a few that are on the borders of what a part of a vector, a
+/// vector or a team holds, and beyond.
+inline std::vector<std::size_t> lengths_for_parts_of_vectors(unsigned most) {
+  std::mt19937 generator(most);
+  std::vector<std::size_t> lengths = {0,   1,    31,   32,   33,   63,   64,   65,
+                                      127, 128,  129,  255,  256,  257,  511,  512,
+                                      513, 1023, 1024, 1025, 4097, 9000, 20000};
+  while (lengths.size() < 1000) lengths.push_back(generator() % (most + 1));
+  std::shuffle(lengths.begin(), lengths.end(), generator);
+  return lengths;
+}
+
 /// The lengths of rows that a host computes together with others of similar lengths, and a few
 /// more.
 inline constexpr std::size_t longest_of_short_rows = 66;

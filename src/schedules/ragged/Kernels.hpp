@@ -69,30 +69,30 @@ class RaggedTeamsKernel {
 };
 
 /// Merges the states of the parts of each long row, always in the same order.
-template <class Exec, class Op, class Shape>
+///
+/// \tparam Finish  see op/RaggedOps.hpp
+template <class Exec, class T, class State, class Finish, int threads, int lanes>
 class RaggedMergeKernel {
  public:
-  using State = typename Op::State;
-  using Arguments = typename Op::Arguments;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
-  using Team = TeamOfRow<Exec, typename Op::T, Shape::OfTeams::threads, Shape::lanes>;
+  using Team = TeamOfRow<Exec, T, threads, lanes>;
 
   static constexpr int teams_per_resident_team = 1;
 
-  explicit RaggedMergeKernel(const Arguments& arguments) : m_arguments(arguments) {}
+  RaggedMergeKernel(const RaggedWork<State>& work, const Finish& finish)
+      : m_work(work), m_finish(finish) {}
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    const Team team(member, member.team_rank() * Shape::lanes + lane_number<Shape::lanes>(member));
-    const auto& work = m_arguments.work;
-    for (std::int64_t i = member.league_rank(); i < work.count->long_rows;
+    const Team team(member, member.team_rank() * lanes + lane_number<lanes>(member));
+    for (std::int64_t i = member.league_rank(); i < m_work.count->long_rows;
          i += member.league_size()) {
-      const LongRow row = work.long_rows[i];
+      const LongRow row = m_work.long_rows[i];
       const State state = merge_parts<State>(team, row.last - row.first + 1, [&](std::int64_t w) {
-        return w == 0 ? work.of_begun[row.first] : work.of_continued[row.first + w];
+        return w == 0 ? m_work.of_begun[row.first] : m_work.of_continued[row.first + w];
       });
       if (team.number() == 0) {
-        work.of_row[row.first] = state;
-        Op::finish(m_arguments, row.row, state);
+        m_work.of_row[row.first] = state;
+        m_finish(row.row, state);
       }
       team.barrier();
     }
@@ -101,7 +101,8 @@ class RaggedMergeKernel {
   static std::size_t scratch_bytes() { return Team::scratch_bytes(); }
 
  private:
-  Arguments m_arguments;
+  RaggedWork<State> m_work;
+  Finish m_finish;
 };
 
 /// Writes the results of the parts of long rows. The last parts of the list come first: the cache

@@ -6,6 +6,7 @@
 /// The kernel for ragged rows whose mean length suits a team. Each row has a team of its own, so
 /// that no list of rows must be written and read before.
 
+#include <schedules/ragged/ListedRow.hpp>
 #include <schedules/ragged/Shape.hpp>
 #include <schedules/ragged/TeamRows.hpp>
 
@@ -18,6 +19,7 @@ class RaggedRowsKernel {
   using Arguments = typename Op::Arguments;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using Team = TeamRows<Exec, Op, RowShape>;
+  static constexpr int rows_per_team = 1;
 
   std::int64_t first_row = 0;  // of this launch
 
@@ -31,7 +33,8 @@ class RaggedRowsKernel {
     const RowPart row{r, offset(r), offset(r + 1)};
     const std::int64_t columns = row.end - row.begin;
     if (columns > RowShape::longest_of_team) {
-      list(row, member.team_rank() * lanes + lane);
+      constexpr int threads = RowShape::OfTeams::threads * lanes;
+      list_row<Sizes, threads>(m_arguments, row, member.team_rank() * lanes + lane);
     } else if (columns > 0) {
       Team(member, m_arguments, lane).compute(row);
     } else if constexpr (!Op::writes_entries) {
@@ -43,24 +46,6 @@ class RaggedRowsKernel {
   static std::size_t scratch_bytes() { return Team::scratch_bytes(); }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION void list(const RowPart& row, int thread_id) const {
-    const RaggedLists& lists = m_arguments.work;
-    if (row.end - row.begin <= Sizes::longest_of_team) {
-      if (thread_id == 0) lists.add(row);
-      return;
-    }
-    const RaggedWindows windows(m_arguments.problem.offset, m_arguments.problem.rows,
-                                Sizes::window);
-    if (thread_id == 0) lists.add_long_row(windows, row.row);
-    constexpr int threads = RowShape::OfTeams::threads * RowShape::lanes;
-    const std::int64_t first = windows.window_of(row.row);
-    const std::int64_t last = first + windows.continuations(row.row);
-    for (std::int64_t w = first + 1 + thread_id; w <= last; w += threads) {
-      const RowPart part = windows.continued_part(w, row.row);
-      if (part.begin < part.end) lists.add(LongRowPart{part, w, first});
-    }
-  }
-
   Arguments m_arguments;
 };
 

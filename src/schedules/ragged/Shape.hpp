@@ -28,6 +28,7 @@ struct RaggedSizes {
 ///                        entries, above all if most rows are shorter than the mean.
 template <class X, int lanes_, int threads_, int items_, int min_teams_, int least_eighths>
 struct RaggedRowShape {
+  static constexpr bool has_parts = false;
   static constexpr int lanes = lanes_;
   static constexpr int width = lanes == 1 ? 1 : widest<X>;
   static constexpr int items = items_;
@@ -41,6 +42,28 @@ struct RaggedRowShape {
   static constexpr std::int64_t longest_of_team = std::int64_t(items) * width * lanes * threads_;
   static constexpr std::int64_t least_mean = longest_of_team * least_eighths / 8;
   static constexpr std::int64_t window = longest_of_team;  // these teams have no parts of rows
+};
+
+/// Vectors whose rows have a part of the lanes each (RaggedPartsOfVectorsKernel). A lane holds 128
+/// bytes of a row. A part is as small as the peeled entries of a row permit.
+template <class X, int lanes_>
+struct RaggedPartShape {
+  static_assert(sizeof(X) == 4, "half types are faster in lists, and doubles weren't measured");
+  static constexpr bool has_parts = true;
+  static constexpr int lanes = lanes_;
+  static constexpr int lanes_of_part = lanes == 1 ? 1 : 8;
+  static constexpr int width = lanes == 1 ? 1 : widest<X>;
+  static constexpr int items = 32 / width;
+  static constexpr AccessMode access = lanes == 1 ? AccessMode::scalar : AccessMode::peeled_vectors;
+  struct OfTeams {
+    static constexpr int threads = lanes_ == 1 ? 1 : 4;
+    static constexpr int team_size = threads;
+    static constexpr int lanes = lanes_;
+    static constexpr int min_teams = lanes_ == 1 ? 1 : 7;
+  };
+  static constexpr std::int64_t longest_of_part = std::int64_t(lanes_of_part) * items * width;
+  static constexpr std::int64_t longest_of_team = std::int64_t(lanes) * items * width;
+  static constexpr std::int64_t least_mean = longest_of_part * 3 / 8;
 };
 
 /// The compile-time constants of the kernels of an operation on ragged rows. In one kernel each
@@ -100,6 +123,16 @@ struct RaggedShape {
                                 lanes_ == 1 ? items_ / 4 * vectors_of_row : items_,
                                 lanes_ == 1 ? 1 : (28 + vectors_of_row / 2) / vectors_of_row,
                                 least_eighths<vectors_of_row>>;
+};
+
+/// The shape for a number of RowTeams (op/RaggedOps.hpp).
+template <class Shape, int vectors_of_row>
+struct RaggedRowShapeOf {
+  using type = typename Shape::template OfRows<vectors_of_row>;
+};
+template <class Shape>
+struct RaggedRowShapeOf<Shape, 0> {
+  using type = RaggedPartShape<typename Shape::X, Shape::lanes>;
 };
 
 }  // namespace KokkosSoftmax::Impl
