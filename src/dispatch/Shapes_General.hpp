@@ -43,10 +43,12 @@ struct GeneralShapes : NoShapes {
                          AccessMode::peeled_vectors, min_teams>;
   template <int lanes, int entries, int warps = 4>
   using Peeled = PeeledOf<lanes, entries, warps, teams_of(entries, warps)>;
+  template <int lanes, int entries, int warps, int min_teams>
+  using AlignedOf = Shape<warps * 32 / lanes, lanes, entries / wide, wide,
+                          AccessMode::guarded_vectors, min_teams>;
   /// For aligned rows. Longer rows of floats gain nothing from them.
   template <int lanes, int entries, int warps = 4>
-  using Aligned = Shape<warps * 32 / lanes, lanes, entries / wide, wide,
-                        AccessMode::guarded_vectors, teams_of(entries, warps)>;
+  using Aligned = AlignedOf<lanes, entries, warps, teams_of(entries, warps)>;
   /// For more registers per lane than teams_of() leaves: the number of teams of eight warps.
   static constexpr int fewer_teams_of_eight = computes_in_double ? 2 : 3;
   template <int entries>

@@ -3,8 +3,8 @@
 #define KOKKOSSOFTMAX_SRC_DISPATCH_SHAPES_LOSS_HPP
 
 /// \file
-/// The shapes of LossSource for GPUs: as few as serve all widths. A row is read once, and nearly
-/// nothing is written, so that rows of more columns than a vector holds pass through small teams.
+/// The shapes of LossSource for GPUs. A row is read once, and nearly nothing is written, so that
+/// rows of more columns than a vector holds pass through small teams.
 
 #include <dispatch/Shapes_General.hpp>
 
@@ -27,17 +27,31 @@ struct LossShapes : NoShapes {
       Of::computes_in_double,
       Shape<warps, 32, 12, 1, AccessMode::scalar, Of::teams(resident_loops_of_doubles, warps)>,
       Peeled<32, many, warps>>;
-  static constexpr int teams_of_half_pairs = 10;  // which leave 48 registers per lane
 
-  /// Many entries per lane, see GeneralShapes
-  using InFewLanes = std::conditional_t<Of::computes_in_double, Peeled<8, 16>,
-                                        typename Of::template Peeled<4, 32>>;
-  using Subgroup =
-      decltype(ShapeList<Scalar<1, 8>, Scalar<1, 16>, Scalar<1, 24>, Scalar<4, 16>, InFewLanes,
-                         Peeled<16, 16>, Peeled<32, 16>>{} +
-               typename Of::template IfHalfs<
-                   typename Of::template PeeledOf<32, many, 4, teams_of_half_pairs>>{} +
-               ShapeList<Scalar<32, 16>>{});
+  /// For 48 registers per lane of half types.
+  static constexpr int teams(int entries) { return Of::has_halfs ? 10 : Of::teams_of(entries, 4); }
+  /// For aligned rows. They have no peeled entries, so that few lanes can have wide chunks, too.
+  /// Few lanes share what a row takes besides its entries.
+  template <int lanes, int entries>
+  using Aligned = typename Of::template AlignedOf<lanes, entries, 4, teams(entries)>;
+  using AlignedRows =
+      decltype(typename Of::template IfHalfs<Aligned<2, 32>, Aligned<4, 32>, Aligned<8, 32>,
+                                             Aligned<16, 32>, Aligned<32, 32>>{} +
+               typename Of::template IfFloatOrWider<Aligned<4, 16>, Aligned<8, 16>, Aligned<8, 32>,
+                                                    Aligned<16, 32>, Aligned<32, 32>>{});
+
+  /// The same at any address
+  template <int lanes, int entries>
+  using AtAnyAddress = typename Of::template PeeledOf<lanes, entries, 4, teams(entries)>;
+  using RowsAtAnyAddress = std::conditional_t<
+      Of::computes_in_double, ShapeList<Peeled<8, 16>, Peeled<16, 16>, Peeled<32, 16>>,
+      decltype(typename Of::template IfHalfs<typename Of::template Peeled<4, 32>>{} +
+               typename Of::template IfFloatOrWider<AtAnyAddress<8, 16>>{} +
+               ShapeList<AtAnyAddress<8, 32>, AtAnyAddress<16, 32>>{})>;
+  using Subgroup = decltype(ShapeList<Scalar<1, 8>, Scalar<1, 16>, Scalar<1, 24>>{} +
+                            AlignedRows{} + ShapeList<Scalar<4, 16>>{} + RowsAtAnyAddress{} +
+                            typename Of::template IfHalfs<AtAnyAddress<32, many>>{} +
+                            ShapeList<Scalar<32, 16>>{});
   using ReducedSubgroup = Subgroup;
   using ReducedOnline = ShapeList<Loop<1>, Loop<4>, Loop<8>, Scalar<32, 8, 16>>;
   using ReducedColumn = typename Of::LongColumn;

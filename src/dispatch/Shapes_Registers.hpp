@@ -243,6 +243,16 @@ struct RegisterShapes : ShapeUnits<V> {
                 LseDenseAnyAlignment<32, 14>, LseDenseAnyAlignment<32, 16>,
                 LseDenseAnyAlignment<32, 20>, LseDenseAnyAlignment<32, 26>>,
       AnySubgroup>;
+  /// Tuning tables have other algorithms for many rows of double. Few rows gain little from a shape
+  /// for each number of items.
+  template <int warps, int items>
+  using LseRow = Row<AccessMode::scalar, warps, items>;
+  using ReducedFusedRegisters =
+      std::conditional_t<sizeof(T) == 8,
+                         decltype(ExactRows{} +
+                                  ShapeList<LseRow<2, 6>, LseRow<2, 8>, LseRow<4, 6>, LseRow<4, 8>,
+                                            LseRow<8, 6>, LseRow<8, 8>, LseRow<16, 8>>{}),
+                         FusedRegisters>;
 };
 
 }  // namespace KokkosSoftmax::Impl

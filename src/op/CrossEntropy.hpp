@@ -56,13 +56,17 @@ KOKKOS_FORCEINLINE_FUNCTION T loss_of(const LogSumExpState<T>& state, T smoothin
   return smoothing == T(1) ? loss : loss - (T(1) - smoothing) * log_probability(of_label);
 }
 
-/// The label of a row and the entry there. Kernels make it before they load the row: the two loads
-/// depend on each other, and would be waited for after the row is reduced.
+/// The label of a row and the entry there. The load of the entry depends on that of the label.
+/// Kernels that hold the row make the object before they load the row, and call load_entry() after
+/// that, so that they wait for the label and for the row at one time. Loops load both before the
+/// row, because more registers are in use later.
 template <class Op>
 class LabelEntry {
  public:
   template <class Arguments>
   KOKKOS_FORCEINLINE_FUNCTION LabelEntry(const Arguments&, std::int64_t /*r*/) {}
+  template <class Arguments>
+  KOKKOS_FORCEINLINE_FUNCTION void load_entry(const Arguments&) {}
 };
 template <class Op>
 requires is_loss<Op>
@@ -72,12 +76,17 @@ class LabelEntry<Op> {
   using T = typename V::Compute;
 
  public:
-  /// Row r needn't exist.
+  /// Row r must exist.
   KOKKOS_FORCEINLINE_FUNCTION LabelEntry(const LossArgs<V>& arguments, std::int64_t r)
-      : m_row(r), m_label(NoLabel::ignored), m_x(arguments.padding) {
-    if (r >= arguments.problem.rows) return;
-    m_label = label_of_row(arguments.problem, arguments.labels, r);
-    if (m_label >= 0) m_x = arguments.row(r).x[m_label * arguments.problem.x_column_stride];
+      : m_row(r),
+        m_index(arguments.labels,
+                outer_offset(arguments.problem, r, arguments.labels.index.outer_stride)),
+        m_label(NoLabel::ignored),
+        m_x(arguments.padding) {}
+
+  KOKKOS_FORCEINLINE_FUNCTION void load_entry(const LossArgs<V>& arguments) {
+    m_label = label_of_index(arguments.problem, arguments.labels, m_index.value(arguments.labels));
+    if (m_label >= 0) m_x = arguments.row(m_row).x[m_label * arguments.problem.x_column_stride];
   }
 
   /// Writes the loss and the log-sum-exp of the row, given the sum of the shares of its entries
@@ -98,6 +107,7 @@ class LabelEntry<Op> {
 
  private:
   std::int64_t m_row;
+  LoadedIndex m_index;
   std::int64_t m_label;
   X m_x;
 };

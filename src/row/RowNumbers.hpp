@@ -68,15 +68,49 @@ struct NoLabel {
   };
 };
 
+/// An element of the array of labels, in words that no instruction uses before value() is called.
+/// So a kernel doesn't wait for the element before that.
+class LoadedIndex {
+ public:
+  KOKKOS_FORCEINLINE_FUNCTION LoadedIndex(const RowLabels& labels,
+                                          std::int64_t i){KOKKOS_IF_ON_DEVICE(({
+    const auto* const word = static_cast<const std::int32_t*>(labels.index.data);
+    m_lower = word[labels.have_64_bits ? 2 * i : i];
+    if (labels.have_64_bits) m_upper = word[2 * i + 1];
+  })) KOKKOS_IF_ON_HOST(({
+    const std::int64_t value = labels.have_64_bits
+                                   ? static_cast<const std::int64_t*>(labels.index.data)[i]
+                                   : static_cast<const std::int32_t*>(labels.index.data)[i];
+    m_lower = static_cast<std::int32_t>(value);
+    m_upper = static_cast<std::int32_t>(value >> 32);
+  }))}
+
+  KOKKOS_FORCEINLINE_FUNCTION std::int64_t value(const RowLabels& labels) const {
+    return labels.have_64_bits ? (std::int64_t(m_upper) << 32) | static_cast<std::uint32_t>(m_lower)
+                               : m_lower;
+  }
+
+ private:
+  std::int32_t m_lower;
+  std::int32_t m_upper = 0;
+};
+
+/// The column that an element of the array of labels names, or a NoLabel.
+template <class Problem>
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t label_of_index(const Problem& problem,
+                                                        const RowLabels& labels,
+                                                        std::int64_t label) {
+  if (label == labels.ignored) return NoLabel::ignored;
+  return label >= 0 && label < problem.columns ? label : NoLabel::invalid;
+}
 /// The column that is the label with index i in its array, or a NoLabel.
 template <class Problem>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t label_at(const Problem& problem, const RowLabels& labels,
                                                   std::int64_t i) {
-  const std::int64_t label = labels.have_64_bits
-                                 ? static_cast<const std::int64_t*>(labels.index.data)[i]
-                                 : static_cast<const std::int32_t*>(labels.index.data)[i];
-  if (label == labels.ignored) return NoLabel::ignored;
-  return label >= 0 && label < problem.columns ? label : NoLabel::invalid;
+  return label_of_index(problem, labels,
+                        labels.have_64_bits
+                            ? static_cast<const std::int64_t*>(labels.index.data)[i]
+                            : static_cast<const std::int32_t*>(labels.index.data)[i]);
 }
 /// The same for the label of row r.
 template <bool one_axis = false, class Problem>

@@ -493,9 +493,12 @@ struct ColumnKernel : ColumnMembers<ColumnTeam<Exec, typename Op::State, Source,
     const auto merged = team.template merge<Op>(mine);
     if (team.thread() != 0) return;
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < Tiles::rows; ++k)
-      if (team.is_row(k))
-        LabelEntry<Op>(arguments, team.row_number(k)).finish(arguments, all[k], merged.all[k].sum);
+    for (int k = 0; k < Tiles::rows; ++k) {
+      if (!team.is_row(k)) continue;
+      LabelEntry<Op> label(arguments, team.row_number(k));
+      label.load_entry(arguments);
+      label.finish(arguments, all[k], merged.all[k].sum);
+    }
   }
 
   KOKKOS_FORCEINLINE_FUNCTION void write_values(const Team& team, const typename Team::Rows& rows,

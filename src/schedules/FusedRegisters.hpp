@@ -29,9 +29,10 @@ struct FusedRegistersKernel {
     const int lane = lane_number<lanes>(member);
     const int thread_id = member.team_rank() * lanes + lane;
     const Row row(arguments, arguments.row_of_team(member));
-    const LabelEntry<Op> label(arguments, arguments.row_of_team(member));
+    LabelEntry<Op> label(arguments, arguments.row_of_team(member));
     Share share;
     share.load(arguments, row, 0, thread_id);
+    label.load_entry(arguments);
     State mine = reduce_tile<Op, State, lanes>(member, share, arguments.function);
     second_read_of_lanes<Share, lanes, EntryNumber::few>(
         member, arguments, 0, thread_id, mine,

@@ -57,7 +57,9 @@ class HostLossOutput {
   }
   /// Writes those of a row without columns.
   void write_empty(std::int64_t r) const {
-    LabelEntry<CrossEntropyOp<V>>(m_arguments, r).finish(m_arguments, LogSumExpState<T>{}, T(0));
+    LabelEntry<CrossEntropyOp<V>> label(m_arguments, r);
+    label.load_entry(m_arguments);
+    label.finish(m_arguments, LogSumExpState<T>{}, T(0));
   }
 
   T mean(double total) const { return static_cast<T>(m_arguments.mean(total)); }

@@ -33,7 +33,8 @@ struct OnlineKernel {
     const int thread_id = member.team_rank() * lanes + lane;
     const Row row(arguments, arguments.row_of_team(member));
 
-    const LabelEntry<Op> label(arguments, arguments.row_of_team(member));
+    LabelEntry<Op> label(arguments, arguments.row_of_team(member));
+    label.load_entry(arguments);
     RowTotal<Op> total;
     const State mine =
         with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {

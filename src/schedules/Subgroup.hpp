@@ -30,11 +30,12 @@ struct SubgroupKernel {
     const std::int64_t team = member.league_rank();
     const std::int64_t first = arguments.first_row + team * rows_per_team + member.team_rank();
     static_assert(!is_loss<Op> || rows == 1, "one label is loaded early");
-    const LabelEntry<Op> label(arguments, first);
+    LabelEntry<Op> label(arguments, existing(first));
     Share share[rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows; ++k)
       share[k].load(arguments, Row(arguments, existing(first + k * Shape::threads)), 0, lane);
+    label.load_entry(arguments);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows; ++k) {
       auto state =
