@@ -41,14 +41,16 @@ void launch_gradient_kernel(const Exec& exec, const std::string& label, const Ke
                        kernel);
 }
 
-/// Computes rows in pieces, if that takes less time. Returns whether it did. Operands and doubles
-/// would take too many registers.
+/// Computes rows in pieces or, if they are of double, in parts, if that takes less time. Returns
+/// whether it did. Operands would take too many registers.
 template <class Source, int width, class Exec, class Context>
 bool launch_gradient_in_pieces(const Exec& exec, const std::string& label, const Context& context) {
-  if constexpr (knows_rows<Source> || sizeof(typename Source::Types::Compute) == 8) {
+  if constexpr (knows_rows<Source>) {
     return false;
   } else {
-    using Kernel = GradientPiecesKernel<Source, width>;
+    using Kernel =
+        std::conditional_t<sizeof(typename Source::Types::Compute) == 8,
+                           GradientPartsKernel<Source, width>, GradientPiecesKernel<Source, width>>;
     if (!has_chunks(context, AccessMode::guarded_vectors, width) ||
         !Kernel::serves(context.arguments))
       return false;

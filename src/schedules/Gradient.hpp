@@ -3,9 +3,9 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_GRADIENT_HPP
 
 /// \file
-/// The kernels of gradients of operations with one number per row. Two are for rows whose columns
-/// lie side by side: one for aligned rows, and one for any. The third is for columns whose rows lie
-/// side by side. All are launched over a range.
+/// The kernels of gradients of operations with one number per row. Three are for rows whose columns
+/// lie side by side: two for aligned rows, and one for any. The last one is for columns whose rows
+/// lie side by side. All are launched over a range.
 
 #include <row/Chunk.hpp>
 #include <row/GradientArgs.hpp>
@@ -75,14 +75,23 @@ class GradientChunks {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t rows() const { return arguments.problem.rows; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t columns() const { return arguments.problem.columns; }
 
+  /// The results of a chunk that has neither the label nor the end of a row, of a row that isn't
+  /// ignored.
+  KOKKOS_FORCEINLINE_FUNCTION static Chunk<X, width> chunk_without_label(const Source& source,
+                                                                         std::int64_t column,
+                                                                         const OfRow& of_row,
+                                                                         const T (&x)[width]) {
+    Chunk<X, width> out;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < width; ++k) out.entry[k] = of_row.dx(source, x[k], column + k);
+    return out;
+  }
   /// The results of a chunk at this column, which has no end of a row.
   KOKKOS_FORCEINLINE_FUNCTION Chunk<X, width> chunk_of_row(const Source& source,
                                                            std::int64_t column, const OfRow& of_row,
                                                            const T (&x)[width]) const {
-    Chunk<X, width> out;
     const int label = place_below<width>(of_row.row.label - column);
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < width; ++k) out.entry[k] = of_row.dx(source, x[k], column + k);
+    Chunk<X, width> out = chunk_without_label(source, column, of_row, x);
     if (label >= 0 || of_row.row.is_ignored()) set_label(source, column, of_row, label, x, out);
     return out;
   }
@@ -194,6 +203,100 @@ class GradientPiecesKernel : public GradientChunks<Source, width> {
   int m_rows;
   int m_columns;
   int m_pieces_of_row;
+};
+
+/// The same rows. A warp computes a part of one row, `items` chunks per lane. A part takes fewer
+/// instructions and registers than pieces do, above all without a branch between its chunks. So the
+/// entry of the label is written a second time after them.
+template <class Source, int width>
+class GradientPartsKernel : public GradientChunks<Source, width> {
+  using Base = GradientChunks<Source, width>;
+  using Base::arguments;
+  using Base::columns;
+  using Base::lanes;
+  using Base::rows;
+  using typename Base::OfRow;
+  using typename Base::Raw;
+  using typename Base::T;
+  using typename Base::X;
+  static constexpr int items = 4;
+  static constexpr int step = lanes * width;
+
+ public:
+  using typename Base::Arguments;
+  /// Doubles have 80 registers.
+  using Bounds = Kokkos::LaunchBounds<256, 3>;
+
+  explicit GradientPartsKernel(const Arguments& arguments_)
+      : Base(arguments_),
+        m_columns(static_cast<int>(columns())),
+        m_parts_of_row(static_cast<int>(parts_of_row())) {}
+
+  /// Whether there is one outer axis, numbers of 32 bits suffice, and at least half of the lanes
+  /// have something to do.
+  static bool serves(const Arguments& arguments) {
+    const GradientPartsKernel kernel(arguments);
+    constexpr std::int64_t most = std::int64_t{1} << 30;
+    const std::int64_t whole = kernel.parts_of_row() * items * step;
+    return arguments.problem.outer_rank == 1 && whole <= most &&
+           kernel.rows() * kernel.parts_of_row() <= most && 2 * kernel.columns() >= whole;
+  }
+
+  /// The number of iterations of the range.
+  std::int64_t iterations() const { return rows() * parts_of_row() * lanes; }
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t iteration) const {
+    const auto part = static_cast<unsigned>(iteration / lanes);
+    const unsigned row = part / static_cast<unsigned>(m_parts_of_row);
+    const auto part_of_row = static_cast<int>(part - row * static_cast<unsigned>(m_parts_of_row));
+    const int column = part_of_row * items * step + static_cast<int>(iteration % lanes) * width;
+    const auto p = arguments.row_of_one_axis(row);
+    compute(row, column, p.x + column, p.y + column);
+  }
+
+ private:
+  std::int64_t parts_of_row() const { return (columns() + items * step - 1) / (items * step); }
+
+  /// Computes this lane's chunks, the first of which is at `column`.
+  KOKKOS_FORCEINLINE_FUNCTION void compute(std::int64_t row, int column, const X* x, X* dx) const {
+    const int left = m_columns - column;
+    Raw chunk[items];
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i)
+      if (i * step < left) chunk[i] = *reinterpret_cast<const Raw*>(x + i * step);
+    const Source source(arguments);
+    const OfRow of_row(arguments, row, std::true_type());
+    if (of_row.row.is_ignored()) return write_zeros(left, dx);
+    const int label = place_of_label(of_row.row.label - column);
+    T of_label = T(0);
+    if (label >= 0) of_label = static_cast<T>(x[label]);  // before dx replaces x
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if (i * step >= left) break;
+      T value[width];
+      widen<X, width>(chunk[i], value);
+      store_whole(reinterpret_cast<Chunk<X, width>*>(dx + i * step),
+                  this->chunk_without_label(source, column + i * step, of_row, value));
+    }
+    if (label >= 0) dx[label] = of_row.dx(source, of_label, column + label, true);
+  }
+
+  /// The place, counted from this lane's first entry, of a label at this distance from it if the
+  /// lane has it, and -1 otherwise.
+  KOKKOS_FORCEINLINE_FUNCTION static int place_of_label(std::int64_t distance) {
+    const int place = place_below<items * step>(distance);
+    return place % step < width ? place : -1;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION static void write_zeros(int left, X* dx) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i)
+      if (i * step < left)
+        store_whole(reinterpret_cast<Chunk<X, width>*>(dx + i * step), Chunk<X, width>{});
+  }
+
+  int m_columns;
+  int m_parts_of_row;
 };
 
 /// Rows whose columns lie side by side. The entries of all rows are divided into chunks of `width`.

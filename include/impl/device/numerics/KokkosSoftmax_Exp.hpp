@@ -54,6 +54,17 @@ KOKKOS_FORCEINLINE_FUNCTION T power_of_two(T rounded) {
       static_cast<Bits>(Kokkos::bit_cast<Bits>(rounded) << ExpConstants<T>::mantissa_bits));
 }
 
+/// exp(x) to an ulp or two if x <= 16. Larger x have larger errors.
+template <class T>
+KOKKOS_FORCEINLINE_FUNCTION T exp_up_to_16(T x) {
+  using C = ExpConstants<T>;
+  const T rounded = multiply_add(x, C::log2_e, C::round_and_bias);
+  const T n = rounded - C::round_and_bias;
+  const T r = multiply_add(n, -C::ln2_low, multiply_add(n, -C::ln2_high, x));
+  const T e = product(exp_polynomial(r), power_of_two(rounded));
+  return x < C::lowest ? T(0) : e;  // NaN stays NaN
+}
+
 /// exp(v - reference) to an ulp or two (floats on a GPU: four), however far v is below the
 /// reference. The rounding of v - reference alone would cost a float 20 ulp at v - reference = -80.
 /// So the reference must be a number of few bits (an integer), to which n * ln2_high can be added
@@ -85,7 +96,7 @@ class ExpAccurate {
       KOKKOS_IF_ON_DEVICE(
           (return by_fast_exp2_of<true>(d, multiply_add(d * C::log2_e, -C::ln2, d));))
     }
-    return ExpAccurate(T(0)).of_shifted(d);
+    return exp_up_to_16(d);
   }
 
   /// The same if the result is known to be a normal number or NaN.
@@ -129,17 +140,6 @@ class ExpAccurate {
   T m_first;
   T m_second;
 };
-
-/// exp(x), x <= 16, to an ulp or two.
-template <class T>
-KOKKOS_FORCEINLINE_FUNCTION T exp_up_to_16(T x) {
-  using C = ExpConstants<T>;
-  const T rounded = multiply_add(x, C::log2_e, C::round_and_bias);
-  const T n = rounded - C::round_and_bias;
-  const T r = multiply_add(n, -C::ln2_low, multiply_add(n, -C::ln2_high, x));
-  const T e = product(exp_polynomial(r), power_of_two(rounded));
-  return x < C::lowest ? T(0) : e;  // NaN stays NaN
-}
 
 }  // namespace KokkosSoftmax::Impl
 
