@@ -23,11 +23,10 @@ struct BackwardShapes : NoShapes {
   static constexpr bool are_doubles = computed_bytes == 8;
   static constexpr bool are_floats = !are_doubles && !has_halfs;
 
-  /// The number of teams for which a lane has 64 registers, or 96 if it has twice as many entries.
-  /// 80 are enough for half types, which stay as they are in memory until all are loaded, and whose
-  /// kernels are limited by instructions.
+  /// The number of teams for which a lane has 64 registers, or 96 if it has twice as many entries,
+  /// except those of half types, which stay as they are in memory (RawPairTile).
   static constexpr int teams(int warps, int entries) {
-    const int resident = entries <= some ? 32 : has_halfs ? 24 : 20;
+    const int resident = entries <= some || has_halfs ? 32 : 20;
     return warps > resident ? 1 : resident / warps;
   }
   /// So few lanes that they can't hold the peeled entries of wide chunks have narrower ones.
@@ -42,25 +41,35 @@ struct BackwardShapes : NoShapes {
   using Scalar =
       Shape<warps * 32 / lanes, lanes, entries, 1, AccessMode::scalar, teams(warps, entries)>;
 
-  using Subgroup = ShapeList<Guarded<2, wide>, Guarded<4, some / 2>, Guarded<8, some>,
-                             Guarded<16, some>, Guarded<32, some>, Scalar<1, 8>, Scalar<8, 4>,
-                             Peeled<8, some>, Peeled<16, some>, Peeled<32, some>, Scalar<32, some>>;
   template <class Halfs, class Others>
   using ByType = std::conditional_t<has_halfs, Halfs, Others>;
   /// Half types at any address have more entries per lane, which share what a lane computes for the
-  /// row.
-  using LongPeeled = ByType<ShapeList<Peeled<32, 2 * some, 4>, Peeled<32, 2 * some, 8>>,
+  /// row. Peeled entries take some of 80 registers.
+  template <int warps>
+  using PeeledHalfs =
+      Shape<warps, 32, 2 * some / width(32), width(32), AccessMode::peeled_vectors, 24 / warps>;
+  /// Half types of 33 to 64 columns have a shape of their own: empty slots take as many
+  /// instructions as others.
+  using Subgroup =
+      decltype(ShapeList<Guarded<2, wide>, Guarded<4, some / 2>>{} +
+               ByType<ShapeList<Guarded<4, some>>, ShapeList<>>{} +
+               ShapeList<Guarded<8, some>, Guarded<16, some>, Guarded<32, some>, Scalar<1, 8>,
+                         Scalar<8, 4>, Peeled<8, some>, Peeled<16, some>, Peeled<32, some>>{} +
+               ByType<ShapeList<PeeledHalfs<4>>, ShapeList<>>{} + ShapeList<Scalar<32, some>>{});
+  using LongPeeled = ByType<ShapeList<PeeledHalfs<4>, PeeledHalfs<6>, PeeledHalfs<8>>,
                             ShapeList<Peeled<32, some, 8>, Peeled<32, some, 16>>>;
-  using FusedRegisters =
-      decltype(ShapeList<Guarded<32, some, 2>, Guarded<32, some, 4>, Guarded<32, some, 8>,
-                         Guarded<32, some, 16>, Peeled<32, some, 2>, Peeled<32, some, 4>>{} +
-               LongPeeled{} +
-               ShapeList<Scalar<32, some, 2>, Scalar<32, some, 4>, Scalar<32, some, 8>,
-                         Scalar<32, some, 16>>{});
-  using Cluster = decltype(
-      ShapeList<Guarded<32, some, 8>, Guarded<32, 2 * some, 8>, Guarded<32, 2 * some, 16>>{} +
-      ByType<ShapeList<>, ShapeList<Peeled<32, some, 8>>>{} +
-      ShapeList<Peeled<32, 2 * some, 8>, Peeled<32, 2 * some, 16>>{});
+  using FusedRegisters = decltype(ShapeList<Guarded<32, some, 2>, Guarded<32, some, 4>,
+                                            Guarded<32, some, 8>, Guarded<32, some, 16>>{} +
+                                  ByType<ShapeList<>, ShapeList<Peeled<32, some, 2>>>{} +
+                                  ShapeList<Peeled<32, some, 4>>{} + LongPeeled{} +
+                                  ShapeList<Scalar<32, some, 2>, Scalar<32, some, 4>,
+                                            Scalar<32, some, 8>, Scalar<32, some, 16>>{});
+  /// The largest teams hold aligned rows of half types faster than small ones do (measured on an
+  /// H200).
+  using Cluster = ByType<
+      ShapeList<Guarded<32, 2 * some, 16>, Peeled<32, 2 * some, 8>, Peeled<32, 2 * some, 16>>,
+      ShapeList<Guarded<32, some, 8>, Guarded<32, 2 * some, 8>, Guarded<32, 2 * some, 16>,
+                Peeled<32, some, 8>, Peeled<32, 2 * some, 8>, Peeled<32, 2 * some, 16>>>;
   using Online =
       ShapeList<Guarded<32, some / 2, 16>, Peeled<32, some / 2, 16>, Scalar<32, some / 2, 16>>;
   using SplitOnline = Online;

@@ -100,16 +100,29 @@ class PairSource {
     });
   }
 
-  /// Calls use(pair_of), where pair_of(y, dy) is the EntryPair of an entry. An entry with p = 0
-  /// because it was masked (y = 0, or -inf as the logarithm) has t = 0, whatever dy is. All threads
-  /// take the same branch.
+  /// What the pairs of all entries have in common.
+  struct Pairs {
+    T scale;
+    bool is_log;
+
+    /// Calls use(pair_of), where pair_of(y, dy) is the EntryPair of an entry. An entry with p = 0
+    /// because it was masked (y = 0, or -inf as the logarithm) has t = 0, whatever dy is. All
+    /// threads take the same branch.
+    template <class Use>
+    KOKKOS_FORCEINLINE_FUNCTION void with_pair(const Use& use) const {
+      const T factor = scale;
+      if (is_log)
+        use([factor](T y, T dy) { return pair_of_log_softmax<X>(y, dy, factor); });
+      else
+        use([factor](T y, T dy) { return pair_of_softmax(y, dy, factor); });
+    }
+  };
+  KOKKOS_FORCEINLINE_FUNCTION Pairs pairs() const {
+    return {m_arguments.scale, m_arguments.is_log()};
+  }
   template <class Use>
   KOKKOS_FORCEINLINE_FUNCTION void with_pair(const Use& use) const {
-    const T scale = m_arguments.scale;
-    if (m_arguments.is_log())
-      use([scale](T y, T dy) { return pair_of_log_softmax<X>(y, dy, scale); });
-    else
-      use([scale](T y, T dy) { return pair_of_softmax(y, dy, scale); });
+    pairs().with_pair(use);
   }
 
  private:

@@ -7,12 +7,67 @@
 
 namespace KokkosSoftmax::Impl {
 
+/// The slots of a tile of a source with two inputs.
+template <RowSource Source, int items, int width, int threads, AccessMode access, Strides strides>
+class PairSlots : public TileSlots<Source, items, width, threads, access, strides> {
+  using Slots = TileSlots<Source, items, width, threads, access, strides>;
+
+ public:
+  using typename Slots::Raw;
+  using typename Slots::Row;
+  using typename Slots::X;
+
+ protected:
+  /// The second input of the chunks that load_chunks() loads. Its chunks are loaded whole if they
+  /// are aligned as those of x are.
+  KOKKOS_FORCEINLINE_FUNCTION static void load_second(const Source& source, const Row& row,
+                                                      std::int64_t first, int thread_id,
+                                                      Raw (&chunk)[items]) {
+    const int left = Slots::chunks_left(row, first, thread_id);
+    const std::int64_t stride = row.source_row.stride * row.numbers.step;
+    const X* const p = row.source_row.dy + row.column(first + thread_id, 0) * row.source_row.stride;
+    if (has_whole_chunks(p, stride)) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int i = 0; i < items; ++i) {
+        chunk[i] = raw_chunk_of<X, width>(source.padding());
+        if (Slots::holds(i, left))
+          chunk[i] = *reinterpret_cast<const Raw*>(p + i * (threads * width));
+      }
+    } else {
+      load_entries(source, left, p, stride, chunk);
+    }
+  }
+
+ private:
+  KOKKOS_FORCEINLINE_FUNCTION static bool has_whole_chunks(const X* p, std::int64_t stride) {
+    if constexpr (access == AccessMode::full_tile || access == AccessMode::guarded_vectors)
+      return true;  // LaunchContext::access_serves() has checked it
+    if constexpr (strides != Strides::one_or_any) return false;
+    return stride == 1 && entries_to_alignment(p, chunk_alignment<X>(width)) == 0;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION static void load_entries(const Source& source, int left, const X* p,
+                                                       std::int64_t stride, Raw (&chunk)[items]) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i, p += threads * width * stride) {
+      if constexpr (Slots::template is_opaque<X>) make_opaque(p);
+      X entry[width];
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < width; ++k) {
+        entry[k] = source.padding();
+        if (Slots::holds(i, left)) entry[k] = p[k * stride];
+      }
+      chunk[i] = Kokkos::bit_cast<Raw>(entry);
+    }
+  }
+};
+
 /// The entries of a tile of a source with two inputs: an EntryPair per entry. Slots without an
 /// entry have zeros.
 template <RowSource Source_, int items, int width, int threads, AccessMode access,
           Strides strides = Strides::one_or_any>
-class PairTile : public TileSlots<Source_, items, width, threads, access, strides> {
-  using Slots = TileSlots<Source_, items, width, threads, access, strides>;
+class PairTile : public PairSlots<Source_, items, width, threads, access, strides> {
+  using Slots = PairSlots<Source_, items, width, threads, access, strides>;
 
  public:
   using Source = Source_;
@@ -29,7 +84,7 @@ class PairTile : public TileSlots<Source_, items, width, threads, access, stride
     const Source source(arguments);
     Raw chunk[items], second[items];
     Slots::load_chunks(source, row, first, thread_id, chunk);
-    load_second(source, row, first, thread_id, second);
+    Slots::load_second(source, row, first, thread_id, second);
     m_edge = {T(0), T(0)};
     if constexpr (access == AccessMode::peeled_vectors) {
       const EdgeEntry<Source> edge(source, row, Slots::edge_column(row, first, thread_id));
@@ -86,48 +141,6 @@ class PairTile : public TileSlots<Source_, items, width, threads, access, stride
       widen<X, width>(second[i], m_t + i * width);
     }
     source.template make_pairs<size>(m_p, m_t);
-  }
-
-  /// The second input of the chunks that load_chunks() loads. Its chunks are loaded whole if they
-  /// are aligned as those of x are.
-  KOKKOS_FORCEINLINE_FUNCTION static void load_second(const Source& source, const Row& row,
-                                                      std::int64_t first, int thread_id,
-                                                      Raw (&chunk)[items]) {
-    const int left = Slots::chunks_left(row, first, thread_id);
-    const std::int64_t stride = row.source_row.stride * row.numbers.step;
-    const X* const p = row.source_row.dy + row.column(first + thread_id, 0) * row.source_row.stride;
-    if (has_whole_chunks(p, stride)) {
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int i = 0; i < items; ++i) {
-        chunk[i] = raw_chunk_of<X, width>(source.padding());
-        if (Slots::holds(i, left))
-          chunk[i] = *reinterpret_cast<const Raw*>(p + i * (threads * width));
-      }
-    } else {
-      load_entries(source, left, p, stride, chunk);
-    }
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION static bool has_whole_chunks(const X* p, std::int64_t stride) {
-    if constexpr (access == AccessMode::full_tile || access == AccessMode::guarded_vectors)
-      return true;  // LaunchContext::access_serves() has checked it
-    if constexpr (strides != Strides::one_or_any) return false;
-    return stride == 1 && entries_to_alignment(p, chunk_alignment<X>(width)) == 0;
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION static void load_entries(const Source& source, int left, const X* p,
-                                                       std::int64_t stride, Raw (&chunk)[items]) {
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i, p += threads * width * stride) {
-      if constexpr (Slots::template is_opaque<X>) make_opaque(p);
-      X entry[width];
-      KOKKOSSOFTMAX_IMPL_UNROLL
-      for (int k = 0; k < width; ++k) {
-        entry[k] = source.padding();
-        if (Slots::holds(i, left)) entry[k] = p[k * stride];
-      }
-      chunk[i] = Kokkos::bit_cast<Raw>(entry);
-    }
   }
 
   template <class Map>

@@ -61,7 +61,10 @@ using ArgumentsOf = typename ArgumentsOfSource<Source>::type;
 /// A source with two inputs per entry has inputs = 2, and in place of value()
 ///
 /// - Arguments and Row, as above, where Row has the address and the stride of the second input
-/// - pair(x, second): the EntryPair of an entry. Tiles of such a source are PairTiles.
+/// - pair(x, second): the EntryPair of an entry. Tiles of such a source are PairTiles or
+///   RawPairTiles.
+/// - Pairs: what the pairs of all entries have in common; pairs() returns it, and its
+///   with_pair(use) calls use(pair_of), where pair_of(x, second) is pair(x, second)
 template <class S>
 inline constexpr bool has_two_inputs = requires {
   requires S::inputs == 2;
@@ -108,6 +111,7 @@ template <class S>
 concept PairsOfEntries = has_two_inputs<S> && has_row<S> &&
     requires(const S source, typename S::Types::Compute x) {
   source.pair(x, x);
+  { source.pairs() } -> std::same_as<typename S::Pairs>;
 };
 template <class S>
 concept RowSource = requires(const S source, const ArgumentsOf<S>& arguments) {
