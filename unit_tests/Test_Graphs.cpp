@@ -94,6 +94,38 @@ TYPED_TEST(Graphs, EveryShape) {
     }
 }
 
+// The first call of a process, if the test runs alone. On a stream that synchronizes with the
+// legacy stream, it is refused, and the capture goes on.
+TYPED_TEST(Graphs, FirstCallOfAProcess) {
+  const typename TestFixture::Operands operands(5, 1025, {});
+  const StreamInstance a(cudaStreamNonBlocking);
+  const CapturedGraph graph(a.stream(), [&] { operands.call_on(a.exec()); });
+  graph.launch(a.stream());
+  a.exec().fence();
+  EXPECT_TRUE(operands.is_right());
+}
+TYPED_TEST(Graphs, FirstCallOfAProcessOnBlockingStream) {
+  const typename TestFixture::Operands operands(5, 1025, {});
+  const StreamInstance a(cudaStreamDefault);
+  const auto capture_and_check = [&] {
+    const CapturedGraph graph(a.stream(), [&] { operands.call_on(a.exec()); });
+    graph.launch(a.stream());
+    a.exec().fence();
+    EXPECT_TRUE(operands.is_right());
+  };
+  bool is_refused = false;
+  const CapturedGraph graph(a.stream(), [&] {
+    try {
+      operands.call_on(a.exec());
+    } catch (const std::runtime_error& error) {
+      is_refused = true;
+      EXPECT_NE(std::string(error.what()).find("docs/graphs.md"), std::string::npos);
+    }
+  });
+  if (is_refused) operands.call_on(a.exec());
+  capture_and_check();
+}
+
 // The plan was made before the capture.
 TYPED_TEST(Graphs, Plan) {
   const StreamInstance a, b;

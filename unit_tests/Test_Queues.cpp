@@ -97,7 +97,7 @@ TYPED_TEST(Queues, ReleaseFreesTheWorkspace) {
 // An instance can't be made while its stream is being captured.
 TYPED_TEST(Queues, CapturedStreamWithoutAnInstance) {
   cudaStream_t stream = nullptr;
-  expect_cuda(cudaStreamCreate(&stream));
+  expect_cuda(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   const Kokkos::View<float*, Kokkos::CudaSpace> x("x", 100), y("y", 100);
   const std::int64_t extents[] = {100};
   const kokkossoftmax_tensor tx{x.data(), KOKKOSSOFTMAX_FLOAT, 1, extents, nullptr};

@@ -7,6 +7,7 @@
 /// the translation units that instantiate the functions of KokkosSoftmax_Launch.hpp.
 
 #include <backend/Architecture.hpp>
+#include <backend/FirstLaunch.hpp>
 #include <dispatch/Compiled.hpp>
 #include <dispatch/KernelTypes.hpp>
 #include <dispatch/OpOf.hpp>
@@ -161,6 +162,7 @@ auto dispatch(const Exec& exec, const LossProblem<T>& problem, const Options& op
 
 template <auto operation, class Exec, class Problem>
 Choice choose_for(const Exec& exec, const Problem& problem, const Options& options) {
+  prepare_first_launch(exec);
   const auto call = dispatch<operation>(exec, problem, options);
   const Choice choice = call.choose();
   call.prepare(choice);
@@ -168,6 +170,7 @@ Choice choose_for(const Exec& exec, const Problem& problem, const Options& optio
 }
 template <auto operation, class Exec, class Problem>
 void launch_for(const Exec& exec, const Problem& problem, const Options& options) {
+  prepare_first_launch(exec);
   const auto call = dispatch<operation>(exec, problem, options);
   call.launch(call.choose());
 }
@@ -211,6 +214,7 @@ template <GradientOperation operation, class Exec, class T>
 void launch(const Exec& exec, const GradientProblem<T>& problem, const Options& options) {
   static const std::string label =
       std::string("KokkosSoftmax::") + to_string(operation) + "[entries]";
+  prepare_first_launch(exec);
   launch_gradient(exec, label, problem, options);
 }
 

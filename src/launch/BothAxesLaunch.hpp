@@ -6,6 +6,7 @@
 /// Launches the log-sum-exps along both axes of a matrix: on GPUs a kernel that reads the matrix
 /// and one that merges the states that it has written, or two calls of logsumexp.
 
+#include <backend/FirstLaunch.hpp>
 #include <backend/GraphCapture.hpp>
 #include <backend/Hardware.hpp>
 #include <backend/Schedule.hpp>
@@ -108,6 +109,7 @@ bool has_chunks(const BothAxesProblem<X>& problem) {
 
 template <class Exec, class X>
 void launch_both_axes(const Exec& exec, const BothAxesProblem<X>& problem, double scale) {
+  prepare_first_launch(exec);
   if constexpr (is_host_space<Exec>) {
     launch_one_axis_after_the_other(exec, problem, scale);
   } else {

@@ -6,6 +6,7 @@
 /// Launches operations on ragged rows.
 
 #include <backend/Device.hpp>
+#include <backend/FirstLaunch.hpp>
 #include <launch/RaggedTeamsLaunch.hpp>
 #include <type_traits>
 
@@ -45,6 +46,7 @@ template <class Exec, class X, class Y>
 void launch_ragged(const Exec& exec, RaggedOperation operation, const RaggedProblem<X, Y>& problem,
                    double scale, EmptyRows empty_rows) {
   using V = ValueTypes<X, Y>;
+  prepare_first_launch(exec);
   const auto of_values = [&]<class Op>(std::type_identity<Op>) {
     launch_ragged_op<Op>(exec, operation, Op::Arguments::of_values(problem, scale, empty_rows));
   };
