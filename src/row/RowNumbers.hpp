@@ -68,22 +68,20 @@ struct NoLabel {
   };
 };
 
+/// Element i of the array of labels.
+KOKKOS_FORCEINLINE_FUNCTION std::int64_t element_of(const RowLabels& labels, std::int64_t i) {
+  return labels.have_64_bits ? static_cast<const std::int64_t*>(labels.index.data)[i]
+                             : static_cast<const std::int32_t*>(labels.index.data)[i];
+}
+
 /// An element of the array of labels, in words that no instruction uses before value() is called.
 /// So a kernel doesn't wait for the element before that.
 class LoadedIndex {
  public:
-  KOKKOS_FORCEINLINE_FUNCTION LoadedIndex(const RowLabels& labels,
-                                          std::int64_t i){KOKKOS_IF_ON_DEVICE(({
-    const auto* const word = static_cast<const std::int32_t*>(labels.index.data);
-    m_lower = word[labels.have_64_bits ? 2 * i : i];
-    if (labels.have_64_bits) m_upper = word[2 * i + 1];
-  })) KOKKOS_IF_ON_HOST(({
-    const std::int64_t value = labels.have_64_bits
-                                   ? static_cast<const std::int64_t*>(labels.index.data)[i]
-                                   : static_cast<const std::int32_t*>(labels.index.data)[i];
-    m_lower = static_cast<std::int32_t>(value);
-    m_upper = static_cast<std::int32_t>(value >> 32);
-  }))}
+  KOKKOS_FORCEINLINE_FUNCTION LoadedIndex(const RowLabels& labels, std::int64_t i) {
+    KOKKOS_IF_ON_DEVICE((load_words(labels, i);))
+    KOKKOS_IF_ON_HOST((load_element(labels, i);))
+  }
 
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t value(const RowLabels& labels) const {
     return labels.have_64_bits ? (std::int64_t(m_upper) << 32) | static_cast<std::uint32_t>(m_lower)
@@ -91,6 +89,18 @@ class LoadedIndex {
   }
 
  private:
+  KOKKOS_FORCEINLINE_FUNCTION void load_words(const RowLabels& labels, std::int64_t i) {
+    const auto* const word = static_cast<const std::int32_t*>(labels.index.data);
+    m_lower = word[labels.have_64_bits ? 2 * i : i];
+    if (labels.have_64_bits) m_upper = word[2 * i + 1];
+  }
+  /// The same in any order of bytes.
+  KOKKOS_FORCEINLINE_FUNCTION void load_element(const RowLabels& labels, std::int64_t i) {
+    const std::int64_t element = element_of(labels, i);
+    m_lower = static_cast<std::int32_t>(element);
+    m_upper = static_cast<std::int32_t>(element >> 32);
+  }
+
   std::int32_t m_lower;
   std::int32_t m_upper = 0;
 };
@@ -107,10 +117,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t label_of_index(const Problem& problem,
 template <class Problem>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t label_at(const Problem& problem, const RowLabels& labels,
                                                   std::int64_t i) {
-  return label_of_index(problem, labels,
-                        labels.have_64_bits
-                            ? static_cast<const std::int64_t*>(labels.index.data)[i]
-                            : static_cast<const std::int32_t*>(labels.index.data)[i]);
+  return label_of_index(problem, labels, element_of(labels, i));
 }
 /// The same for the label of row r.
 template <bool one_axis = false, class Problem>
