@@ -28,8 +28,8 @@ inline bool legacy_stream_is_blocked() {
   return true;
 }
 
-/// Prepares the translation unit that calls it: it is one function per unit, as those of Kokkos
-/// are.
+/// Prepares the translation unit that calls it. Each unit has this function once, as it has the
+/// function of Kokkos.
 static inline void prepare_unit([[maybe_unused]] const Kokkos::Cuda& exec) {
 #if !defined(DESUL_ATOMICS_ENABLE_CUDA_SEPARABLE_COMPILATION)
   static std::atomic<bool> is_prepared = false;

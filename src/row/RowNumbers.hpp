@@ -94,7 +94,7 @@ class LoadedIndex {
     m_lower = word[labels.have_64_bits ? 2 * i : i];
     if (labels.have_64_bits) m_upper = word[2 * i + 1];
   }
-  /// The same in any order of bytes.
+  /// The same for any order of bytes.
   KOKKOS_FORCEINLINE_FUNCTION void load_element(const RowLabels& labels, std::int64_t i) {
     const std::int64_t element = element_of(labels, i);
     m_lower = static_cast<std::int32_t>(element);

@@ -75,6 +75,13 @@ class GradientChunks {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t rows() const { return arguments.problem.rows; }
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t columns() const { return arguments.problem.columns; }
 
+  /// Whether there is one outer axis and numbers of 32 bits suffice, if a row is divided into
+  /// `count` equal parts of `whole` columns in all.
+  bool fits_32_bits(std::int64_t count, std::int64_t whole) const {
+    constexpr std::int64_t most = std::int64_t{1} << 30;
+    return arguments.problem.outer_rank == 1 && whole <= most && rows() * count <= most;
+  }
+
   /// The results of a chunk that has neither the label nor the end of a row, of a row that isn't
   /// ignored.
   KOKKOS_FORCEINLINE_FUNCTION static Chunk<X, width> chunk_without_label(const Source& source,
@@ -143,10 +150,8 @@ class GradientPiecesKernel : public GradientChunks<Source, width> {
   /// at the end of each row.
   static bool serves(const Arguments& arguments) {
     const GradientPiecesKernel kernel(arguments);
-    constexpr std::int64_t most = std::int64_t{1} << 30;
     const std::int64_t whole = kernel.pieces_of_row() * lanes * width;
-    return arguments.problem.outer_rank == 1 && whole <= most &&
-           kernel.rows() * kernel.pieces_of_row() <= most && 5 * kernel.columns() >= 3 * whole;
+    return kernel.fits_32_bits(kernel.pieces_of_row(), whole) && 5 * kernel.columns() >= 3 * whole;
   }
 
   /// The number of iterations of the range.
@@ -205,9 +210,9 @@ class GradientPiecesKernel : public GradientChunks<Source, width> {
   int m_pieces_of_row;
 };
 
-/// The same rows. A warp computes a part of one row, `items` chunks per lane. A part takes fewer
-/// instructions and registers than pieces do, above all without a branch between its chunks. So the
-/// entry of the label is written a second time after them.
+/// The same rows. A warp computes a part of one row, with `items` chunks per lane. A chunk takes
+/// fewer instructions and registers than in pieces. The entry of the label is written a second time
+/// after all chunks, so that no chunk has a branch for it.
 template <class Source, int width>
 class GradientPartsKernel : public GradientChunks<Source, width> {
   using Base = GradientChunks<Source, width>;
@@ -236,10 +241,8 @@ class GradientPartsKernel : public GradientChunks<Source, width> {
   /// have something to do.
   static bool serves(const Arguments& arguments) {
     const GradientPartsKernel kernel(arguments);
-    constexpr std::int64_t most = std::int64_t{1} << 30;
     const std::int64_t whole = kernel.parts_of_row() * items * step;
-    return arguments.problem.outer_rank == 1 && whole <= most &&
-           kernel.rows() * kernel.parts_of_row() <= most && 2 * kernel.columns() >= whole;
+    return kernel.fits_32_bits(kernel.parts_of_row(), whole) && 2 * kernel.columns() >= whole;
   }
 
   /// The number of iterations of the range.

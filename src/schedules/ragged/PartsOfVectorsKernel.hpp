@@ -13,9 +13,9 @@
 
 namespace KokkosSoftmax::Impl {
 
-/// Computes as many neighbouring rows per vector as it has parts. A part of the lanes holds a row
-/// in registers. All lanes of the vector hold a row that is too long for a part, one after the
-/// other. Rows that are too long for a vector are listed.
+/// The lanes of a vector are divided into equal parts. Each part holds one row in registers. Then
+/// the whole vector computes the rows that are too long for a part, one after the other. Rows that
+/// are too long for a vector are listed.
 template <class Exec, class Op, class RowShape, class Sizes>
 class RaggedPartsOfVectorsKernel {
  public:
@@ -91,6 +91,7 @@ class RaggedPartsOfVectorsKernel {
     using Tile =
         TileOf<typename Op::Source, items, RowShape::width, lanes_of_row, RowShape::access>;
     using State = typename RaggedRowState<Op>::type;
+    using T = typename Op::T;
     const auto arguments = m_arguments.row(part.begin, part.end);
     const typename Tile::Row row(arguments, part.row, m_arguments.pointers(part.begin));
     Tile tile;
@@ -98,7 +99,6 @@ class RaggedPartsOfVectorsKernel {
     State state = reduce_tile<typename Op::Rows, State, lanes_of_row>(member, tile, 0);
     second_read_of_lanes<Tile, lanes_of_row, EntryNumber::few>(member, arguments, 0, lane, state,
                                                                [&] { return row; });
-    using T = typename Op::T;
     if (part.row >= 0) Op::write_row(m_arguments, tile, row, lane, part.row, state, T(1));
   }
 
