@@ -146,7 +146,10 @@ class HostKernels : public ::testing::Test {
     std::vector<T> max;  // of the values of each row
 
     Data(bool side_by_side, const Case& c)
-        : rows(random_rows<X>(c.rows, c.columns, static_cast<unsigned>(c.columns))),
+        : Data(side_by_side, c,
+               random_rows<X>(c.rows, c.columns, static_cast<unsigned>(c.columns))) {}
+    Data(bool side_by_side, const Case& c, const Rows<T>& rows_of_case)
+        : rows(rows_of_case),
           numbers(rows.values.size()),
           expected(reference(rows, c.scale, c.zero_empty_rows ? EmptyRows::zero : EmptyRows::nan)),
           beside(beside_y(expected)),
@@ -396,6 +399,60 @@ class HostKernels : public ::testing::Test {
     return columns <= 4096 ? 144 + rest : few;
   }
 
+  /// Rows of which one in `distance` exceeds its first columns by 15 to 3000 from some column on.
+  static Rows<T> rising_rows(std::size_t count, std::size_t columns, std::size_t distance) {
+    Rows<T> rows = normal_rows<T>(count, columns);
+    const T rises[] = {15, 17, 59, 62, 590, 610, 3000, std::numeric_limits<T>::infinity()};
+    for (std::size_t r = 0, i = 0; r < count; r += distance, ++i) {
+      T* const row = rows.values.data() + r * columns;
+      const std::size_t first = i % 3 == 0 ? 4 : i % 3 == 1 ? 35 : columns - 1;
+      for (std::size_t c = std::min(first, columns - 1); c < columns; ++c) row[c] += rises[i % 8];
+      if (i % 5 == 0) std::fill_n(row, std::min(first, columns), -rises[7]);
+    }
+    return rows;
+  }
+
+  /// Panels are computed anew if a row exceeds its first columns too much.
+  static void expect_right_where_rows_rise(const HostIsa& isa, Function function, const Case& c) {
+    for (const std::size_t distance : {std::size_t(5), std::size_t(100), c.rows}) {
+      std::vector<T> accepted;
+      const Data data(true, c, rising_rows(c.rows, c.columns, distance));
+      expect_right(isa, function, true, c, data, accepted);
+    }
+  }
+
+  /// That changes no bit of the other rows.
+  static void expect_bits_beside_rising_rows(const HostIsa& isa, Function function, const Case& c) {
+    if (function == Function::logsumexp) return;
+    constexpr std::size_t distance = 5;
+    const auto computed = [&](const Rows<T>& rows) {
+      Guarded<X> x(rows.values.size(), 0);
+      Guarded<Y> y(rows.values.size(), 0);
+      for (std::size_t r = 0, i = 0; r < c.rows; ++r)
+        for (std::size_t column = 0; column < c.columns; ++column, ++i)
+          x.data()[column * c.rows + r] = to_number<X>(rows.values[i]);
+      std::vector<T> lse(c.rows), max(c.rows);
+      PanelsJob job;
+      set_common(job, c, lse, max);
+      job.x = x.data();
+      job.y = y.data();
+      job.x_column_stride = job.y_column_stride = static_cast<std::int64_t>(c.rows);
+      job.y_stride = 1;
+      job.rows = static_cast<std::int64_t>(c.rows);
+      job.columns = static_cast<std::int64_t>(c.columns);
+      run_panels(of(isa, function), job, c.way);
+      return values_of_y(y.data(), function, true, 1, c);
+    };
+    const std::vector<T> rising = computed(rising_rows(c.rows, c.columns, distance));
+    const std::vector<T> others = computed(normal_rows<T>(c.rows, c.columns));
+    for (std::size_t r = 0; r < c.rows; ++r) {
+      if (r % distance == 0) continue;
+      const std::size_t i = r * c.columns;
+      ASSERT_EQ(std::memcmp(&rising[i], &others[i], c.columns * sizeof(T)), 0)
+          << isa.name << ": " << c << ", row " << r;
+    }
+  }
+
   static void expect_right(bool side_by_side, const std::vector<std::size_t>& all_columns) {
     for (const std::size_t columns : all_columns) {
       const std::size_t few = columns > 20000 && columns != 70001 ? 6 : some_rows(columns);
@@ -454,6 +511,20 @@ TYPED_TEST(HostKernels, WideRowsInCache) {
 TYPED_TEST(HostKernels, RowsSideBySide) {
   TestFixture::expect_right(
       true, {1, 2, 3, 5, 8, 9, 15, 16, 17, 24, 31, 33, 64, 65, 100, 300, 1000, 4096, 5001});
+}
+
+TYPED_TEST(HostKernels, RisingRowsSideBySide) {
+  if constexpr (sizeof(typename TestFixture::X) >= 4)
+    for (const HostIsa& isa : compiled_isas())
+      for (const Function function : all_functions)
+        for (const std::size_t columns : {1, 6, 40, 64, 150})
+          for (const std::size_t rows : {272, 275})
+            for (const bool streams : {false, true}) {
+              if (!isa.runs_here()) continue;
+              const Case c{rows, columns, 0, streams, false, 1, Way::whole};
+              TestFixture::expect_right_where_rows_rise(isa, function, c);
+              TestFixture::expect_bits_beside_rising_rows(isa, function, c);
+            }
 }
 
 /// The distance between the numbers of type T around `exact`.

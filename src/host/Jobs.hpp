@@ -32,14 +32,10 @@ inline constexpr std::int64_t host_buffer_size = 3 * host_buffer_row;
 /// What is kept of a panel of rows that lie side by side.
 inline constexpr std::int64_t host_panel_bytes = std::int64_t{1} << 20;
 /// The same if the last rows of the panel before are kept, too (see PanelLines). They are a fifth
-/// of it if vectors have 64 bytes.
+/// of it if vectors have 32 or 64 bytes.
 inline constexpr std::int64_t host_panel_bytes_of_lines = host_panel_bytes + host_panel_bytes / 4;
-/// From a panel to the next one. They aren't at the same place within a page of 4096 bytes.
 template <class T>
-inline constexpr std::int64_t host_panel_distance = (host_panel_bytes_of_lines + 2048) / sizeof(T);
-/// Two panels.
-template <class T>
-inline constexpr std::int64_t host_panel_buffer_size = 2 * host_panel_distance<T>;
+inline constexpr std::int64_t host_panel_buffer_size = host_panel_bytes_of_lines / sizeof(T);
 
 /// What is written per row beside y; null if it isn't asked for. `stride` leads from row to row.
 template <class T>

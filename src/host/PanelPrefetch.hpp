@@ -69,7 +69,8 @@ class PanelPrefetch {
   static constexpr std::int64_t rows = vectors * L::width;
   static constexpr int vectors_of_line =
       sizeof(typename L::V) < 64 ? 64 / sizeof(typename L::V) : 1;
-  static constexpr std::int64_t columns_ahead = level == PrefetchTo::first_level ? 20 : 24;
+  static constexpr std::int64_t columns_ahead =
+      level == PrefetchTo::first_level ? 20 : (vectors > 4 ? 12 : 24);
   /// Lines that were prefetched to the second level are prefetched again, to the first level,
   /// shortly before they are read: loads of 64 bytes from two lines take much less time so on AMD's
   /// Zen 4. Loads of 32 bytes gain nothing (docs/trials.md).

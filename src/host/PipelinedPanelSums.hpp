@@ -21,19 +21,22 @@ class PipelinedPanelSums {
   static constexpr std::int64_t panel_rows = vectors * L::width;
   /// The exponentials that are added up before they are added to the sum with compensation.
   static constexpr std::int64_t block_columns = 16;
+  static constexpr std::int64_t most_bytes =
+      std::int64_t{1024} * (sizeof(T) == sizeof(float) ? 48 : 256);
+  /// From a panel that is kept to the next one. They aren't at the same place within a page.
+  static constexpr std::int64_t distance = (most_bytes + 2048) / sizeof(T);
+  static_assert(2 * distance <= host_panel_buffer_size<T>);
 
  public:
   explicit PipelinedPanelSums(const Job& job)
       : m_job(job),
         m_values(job.factors),
         m_kept(job.buffer),
-        m_kept_of_next(job.buffer + host_panel_distance<T>) {}
+        m_kept_of_next(job.buffer + distance) {}
 
   /// Whether panels of so many columns are computed. Longer rows take less time in PanelReduction,
   /// which keeps no values (measured on AMD's Zen 5).
   static constexpr bool takes(std::int64_t columns) {
-    constexpr std::int64_t most_bytes =
-        std::int64_t{1024} * (sizeof(T) == sizeof(float) ? 48 : 256);
     return columns * panel_rows * static_cast<std::int64_t>(sizeof(T)) <= most_bytes;
   }
 

@@ -3,14 +3,13 @@
 #define KOKKOSSOFTMAX_SRC_HOST_PIPELINEDPANELS_HPP
 
 /// \file
-/// Rows that lie side by side, in panels of a few vectors, three panels at a time: while the
-/// exponentials of a panel are computed, the next one is read into a buffer, and the one before is
-/// written. See PipelinedRows.
+/// Rows that lie side by side, in panels of a few vectors, two panels at a time: while a panel is
+/// read and its exponentials are computed, the one before is written.
 
 #include <host/PanelLines.hpp>
 #include <host/PanelPrefetch.hpp>
-#include <host/PipelinedRows.hpp>
 #include <host/Processor.hpp>
+#include <host/VectorSum.hpp>
 
 namespace KokkosSoftmax::Impl::KOKKOSSOFTMAX_HOST_ISA {
 
@@ -21,14 +20,26 @@ enum class PanelStores {
   streamed_lines  // past the caches, in lines that can have rows of two panels: see PanelLines
 };
 
-/// \tparam vectors  of a panel; a cache line each if vectors have 64 bytes
+/// The entries of a panel are read once. So the references of its exponentials are chosen before
+/// its largest entries are known: they follow from its first columns. If a later entry exceeds its
+/// row's reference too much, which is rare, the exponentials are computed a second time.
+///
+/// \tparam vectors  of a panel
 template <class Op, class Values, class L, int vectors, PanelStores stores, class Job>
 class PipelinedPanels {
   using T = typename L::T;
   using V = typename L::V;
   using X = typename Job::X;
   using Y = typename Job::Y;
-  using Exp = typename Op::template ExpOfShifted<L>;
+  /// What entries can exceed their reference by. Sums of 2^31 exponentials are finite, and the
+  /// terms of ExpForSum have errors of two units in the last place, as kept exponentials have.
+  static constexpr int most_above_reference = !Op::keeps_exponentials      ? 16
+                                              : sizeof(T) == sizeof(float) ? 60
+                                                                           : 600;
+  using ExpForLogSoftmax = ExpForSum<L, most_above_reference>;
+  using Exp = std::conditional_t<Op::keeps_exponentials, ExpOfShifted<L>, ExpForLogSoftmax>;
+  using ExpForAnyReference =
+      std::conditional_t<Op::keeps_exponentials, ExpAccurate<L>, ExpForLogSoftmax>;
   using Output = typename Op::template Output<L>;
   using Lines = PanelLines<Op, L, vectors, Y>;
   static constexpr bool in_lines = stores == PanelStores::streamed_lines;
@@ -38,124 +49,123 @@ class PipelinedPanels {
   static constexpr std::int64_t kept_stride = rows_before + panel_rows;
   /// The exponentials that are added up before they are added to the sum with compensation.
   static constexpr std::int64_t block_columns = 16;
+  /// The columns that the references follow from. log_softmax keeps close to them.
+  static constexpr std::int64_t first_columns = Op::keeps_exponentials ? 4 : 32;
 
  public:
   explicit PipelinedPanels(const Job& job)
-      : m_job(job),
-        m_values(job.factors),
-        m_kept(job.buffer + rows_before),
-        m_kept_of_others(m_kept + host_panel_distance<T>) {}
+      : m_job(job), m_values(job.factors), m_kept(job.buffer + rows_before) {}
 
-  /// Whether panels of so many columns are computed. The buffer holds longer ones only in part.
-  static constexpr bool takes(std::int64_t columns) {
-    const std::int64_t bytes = columns * kept_stride * static_cast<std::int64_t>(sizeof(T));
-    if constexpr (!in_lines) return bytes <= host_panel_bytes;
-    // Reading longer rows twice takes less time than keeping them beyond the second-level cache
-    // (measured on AMD's Zen 4; docs/trials.md). An entry of log_softmax needs one exponential,
-    // also if it is read twice.
-    constexpr std::int64_t unit = 20 * 1024;
-    if constexpr (!Op::keeps_exponentials)
-      return bytes <= unit * static_cast<std::int64_t>(sizeof(T));
-    return bytes <= (sizeof(T) == sizeof(float) ? 8 * unit : host_panel_bytes_of_lines);
+  /// The longest rows that are computed. The buffer holds longer ones only in part. Some shorter
+  /// ones take less time if they are read twice: see docs/trials.md. Measured on AMD's Zen 3
+  /// (vectors of 32 bytes) and Zen 4 (64 bytes).
+  static constexpr std::int64_t most_columns() {
+    constexpr std::int64_t bytes_of_column = kept_stride * static_cast<std::int64_t>(sizeof(T));
+    constexpr std::int64_t of_buffer =
+        (in_lines ? host_panel_bytes_of_lines : host_panel_bytes) / bytes_of_column;
+    constexpr bool has_wide_vectors = sizeof(V) == 64;
+    constexpr bool is_float = sizeof(T) == sizeof(float);
+    if constexpr (stores == PanelStores::cached) return of_buffer;
+    if constexpr (!in_lines) return Op::keeps_exponentials || has_wide_vectors ? of_buffer : 64;
+    if constexpr (!has_wide_vectors) return !Op::keeps_exponentials ? 32 : is_float ? 200 : 400;
+    // The entries of log_softmax need one exponential, also if they are read twice.
+    if constexpr (!Op::keeps_exponentials) return is_float ? 256 : 512;
+    return is_float ? 512 : of_buffer;
   }
 
   /// Computes all whole panels; returns the number of their rows.
   std::int64_t run() {
     const std::int64_t end = m_job.rows / panel_rows * panel_rows;
     if (end == 0) return 0;
-    read_first();
-    with_far_prefetches([&]<PrefetchTo level>() { compute_until<level>(end); });
-    begin_panel();
+    if constexpr (in_lines)
+      for (std::int64_t c = 0; c < m_job.columns; ++c) Lines::begin(m_kept + c * kept_stride);
+    choose_references(0);
+    compute_alone(0);
+    end_panel(0);
+    with_far_prefetches([&]<PrefetchTo level>() { compute_from_second<level>(end); });
     write_last(end - panel_rows);
     return end;
   }
 
  private:
-  void begin_panel() {
-    for (int k = 0; k < vectors; ++k) {
-      m_states[k].max = m_largest[k];
-      m_states[k].reference = Exp::reference(m_largest[k]);
-    }
-    T* const kept = m_kept;
-    m_kept = m_kept_of_others;
-    m_kept_of_others = kept;
-    if constexpr (Op::keeps_exponentials) subtract_shifts();
-  }
-  /// Subtracts the shifts from the values of the panel. They are seldom other than 0.
-  void subtract_shifts() {
-    V shifts[vectors];
-    bool are_zero = true;
-    for (int k = 0; k < vectors; ++k) {
-      shifts[k] = Exp::shift_of(m_states[k].reference);
-      are_zero = are_zero && !any(shifts[k] != T(0));
-    }
-    if (are_zero) [[likely]]
-      return;
-    T* v = m_kept;
-    for (std::int64_t c = 0; c < m_job.columns; ++c, v += kept_stride)
-      for (int k = 0; k < vectors; ++k)
-        L::store(v + k * L::width, L::load(v + k * L::width) - shifts[k]);
-  }
   template <PrefetchTo level>
-  void compute_until(std::int64_t end) {
-    for (std::int64_t r = 0; r < end; r += panel_rows) {
-      begin_panel();
-      const std::int64_t next = r + panel_rows < end ? r + panel_rows : r;
-      if (r == 0)
-        compute<level, false>(r, next);
-      else
-        compute<level, true>(r, next);
+  void compute_from_second(std::int64_t end) {
+    for (std::int64_t r = panel_rows; r < end; r += panel_rows) {
+      choose_references(r);
+      compute<level, true, Exp>(r);
       end_panel(r);
     }
   }
+
+  void choose_references(std::int64_t r) {
+    V largest[vectors];
+    for (V& max : largest) max = L::splat(-NumberTraits<T>::infinity);
+    const X* x = m_job.x + r;
+    const std::int64_t columns = smaller(first_columns, m_job.columns);
+    for (std::int64_t c = 0; c < columns; ++c, x += m_job.x_column_stride)
+      for (int k = 0; k < vectors; ++k)
+        largest[k] = larger(m_values(L::load(x + k * L::width)), largest[k]);
+    for (int k = 0; k < vectors; ++k) m_references[k] = Exp::reference(largest[k]);
+  }
+
   void end_panel(std::int64_t r) {
+    if (!fit_references()) [[unlikely]] {
+      raise_references();
+      compute_alone(r);
+    }
     for (int k = 0; k < vectors; ++k) {
-      m_states[k].sum = end_sum<Op, L>(m_states[k].max, m_sums[k].value());
-      write_beside(m_job, r + k * L::width, m_states[k], L::width);
-      Output(m_states[k], m_job.zero_empty_rows).get(m_output[k]);
+      const LaneStates<L> rows{m_largest[k], m_references[k],
+                               end_sum<Op, L>(m_largest[k], m_sums[k].value())};
+      Output(rows, m_job.zero_empty_rows).get(m_output[k]);
+      if (m_job.lse.data != nullptr || m_job.max.data != nullptr)
+        write_beside(m_job, r + k * L::width, near_max(rows), L::width);
     }
     if constexpr (in_lines) m_lines.begin_panel(m_output);
   }
-
-  void read_first() {
-    V largest[vectors];
-    for (V& max : largest) max = L::splat(-NumberTraits<T>::infinity);
-    const X* x = m_job.x;
-    T* to = m_kept_of_others;
-    for (std::int64_t c = 0; c < m_job.columns;
-         ++c, x += m_job.x_column_stride, to += kept_stride) {
-      if constexpr (in_lines) Lines::begin(to);
-      for (int k = 0; k < vectors; ++k)
-        keep(m_values(L::load(x + k * L::width)), to + k * L::width, largest[k]);
+  /// Whether the exponentials that Exp has computed are right.
+  bool fit_references() const {
+    bool fit = true;
+    for (int k = 0; k < vectors; ++k) {
+      fit = fit && !any(exceed_references(k));
+      if constexpr (Op::keeps_exponentials)
+        fit = fit && !any(Exp::shift_of(m_references[k]) != T(0));
     }
-    for (int k = 0; k < vectors; ++k) m_largest[k] = largest[k];
+    return fit;
   }
-  void write_last(std::int64_t r) {
-    auto* y = m_job.y + r;
-    const T* from = m_kept_of_others;
-    for (std::int64_t c = 0; c < m_job.columns;
-         ++c, y += m_job.y_column_stride, from += kept_stride) {
-      V results[vectors];
-      get(m_output, y, from, results);
-      for (int k = 0; k < vectors; ++k) write(y, from, k, results[k]);
-      if constexpr (in_lines) m_lines.write_end(y, from);
-    }
+  /// The results of a row depend on its own entries alone, so that other references stay the same.
+  void raise_references() {
+    for (int k = 0; k < vectors; ++k)
+      m_references[k] = exceed_references(k) ? Exp::reference(m_largest[k]) : m_references[k];
+  }
+  auto exceed_references(int k) const {
+    return m_largest[k] > m_references[k] + T(most_above_reference);
+  }
+  /// The same states with references near the largest values, to which the logarithms of the sums
+  /// are then added without cancellation.
+  static LaneStates<L> near_max(const LaneStates<L>& rows) {
+    const V reference = Exp::reference(rows.max);
+    const V factor = ExpForSum<L>::of_at_most_one(rows.reference - reference);
+    return {rows.max, reference, rows.reference == reference ? rows.sum : rows.sum * factor};
   }
 
-  /// Computes the panel at row r, reads the one at row `next`, and writes the one before.
-  template <PrefetchTo level, bool writes>
-  void compute(std::int64_t r, std::int64_t next) {
-    const X* x = m_job.x + next;
+  /// Computes the panel at row r for any references, while none is written.
+  void compute_alone(std::int64_t r) {
+    compute<PrefetchTo::second_level, false, ExpForAnyReference>(r);
+  }
+  /// Computes the panel at row r, and writes the one before. Not inlined: GCC 12 then has enough
+  /// registers for the loop.
+  template <PrefetchTo level, bool writes, class ExpOfPanel>
+  [[gnu::noinline]] void compute(std::int64_t r) {
+    const X* x = m_job.x + r;
     PanelPrefetch<level, L, vectors, in_lines, X> ahead(x, m_job.columns, m_job.x_column_stride);
-    auto* y = m_job.y + r - panel_rows;
+    Y* y = m_job.y + r - panel_rows;
     T* kept = m_kept;
-    T* other = m_kept_of_others;
     // Copies of members stay in registers, where stores through pointers don't change them.
-    typename Exp::Parameters exps[vectors];
+    typename ExpOfPanel::Parameters exps[vectors];
     typename Output::Parameters output[vectors];
     V largest[vectors];
     for (int k = 0; k < vectors; ++k) {
-      Exp(m_states[k].reference).get(exps[k]);
+      ExpOfPanel(m_references[k]).get(exps[k]);
       Output(m_output[k]).get(output[k]);
       m_sums[k] = VectorSum<L>();
       largest[k] = L::splat(-NumberTraits<T>::infinity);
@@ -164,80 +174,92 @@ class PipelinedPanels {
       V sums[vectors] = {};
       for (const std::int64_t end = smaller(c + block_columns, m_job.columns); c < end; ++c) {
         ahead.begin_column();
-        V results[vectors];
-        if constexpr (writes) get(output, y, other, results);
-        if constexpr (writes && in_lines) Lines::keep_end(other, kept);
+        [[maybe_unused]] V results[vectors];
+        if constexpr (writes && in_lines) {
+          m_lines.get(y, kept, results);
+          Lines::keep_end(kept, kept);
+        }
 #pragma GCC unroll 8
         for (int k = 0; k < vectors; ++k) {
           ahead.line_at(k);
-          // loads before stores: see distance_in_page()
-          const V read = L::load(x + k * L::width);
-          const V v = L::load(kept + k * L::width);
-          if constexpr (writes) write(y, other, k, results[k]);
-          keep(m_values(read), other + k * L::width, largest[k]);
+          const V v = m_values(L::load(x + k * L::width));
+          if constexpr (writes && in_lines)
+            m_lines.write(y, kept, k, results[k]);
+          else if constexpr (writes)
+            write(y + k * L::width, Output(output[k])(L::load(kept + k * L::width)));
+          largest[k] = larger(v, largest[k]);
           if constexpr (Op::keeps_exponentials) {
-            const V e = Exp(exps[k])(v);
+            const V e = ExpOfPanel(exps[k])(v);
             L::store(kept + k * L::width, e);
             sums[k] += e;
           } else {
-            Exp(exps[k]).add(sums[k], v);
+            L::store(kept + k * L::width, v);
+            ExpOfPanel(exps[k]).add(sums[k], v);
           }
         }
         x += m_job.x_column_stride;
         ahead.end_column();
         y += m_job.y_column_stride;
         kept += kept_stride;
-        other += kept_stride;
       }
       for (int k = 0; k < vectors; ++k) m_sums[k].add(sums[k]);
     }
     for (int k = 0; k < vectors; ++k) m_largest[k] = largest[k];
   }
 
-  KOKKOSSOFTMAX_HOST_FUNCTION static void keep(V v, T* to, V& largest) {
-    largest = larger(v, largest);
-    L::store(to, v);
+  void write_last(std::int64_t r) {
+    Y* y = m_job.y + r;
+    const T* kept = m_kept;
+    for (std::int64_t c = 0; c < m_job.columns;
+         ++c, y += m_job.y_column_stride, kept += kept_stride) {
+      if constexpr (in_lines) {
+        V results[vectors];
+        m_lines.get(y, kept, results);
+        for (int k = 0; k < vectors; ++k) m_lines.write(y, kept, k, results[k]);
+        m_lines.write_end(y, kept);
+      } else {
+        for (int k = 0; k < vectors; ++k)
+          write(y + k * L::width, Output(m_output[k])(L::load(kept + k * L::width)));
+      }
+    }
   }
-  /// The results of a column, the vectors of which write() writes.
-  KOKKOSSOFTMAX_HOST_FUNCTION void get(const typename Output::Parameters (&output)[vectors],
-                                       const Y* y, const T* kept, V (&results)[vectors]) const {
-    if constexpr (in_lines)
-      m_lines.get(y, kept, results);
+
+  KOKKOSSOFTMAX_HOST_FUNCTION static void write(Y* y, V v) {
+    if constexpr (stores == PanelStores::streamed)
+      L::stream_to(y, v);
     else
-      for (int k = 0; k < vectors; ++k)
-        results[k] = Output(output[k])(L::load(kept + k * L::width));
-  }
-  KOKKOSSOFTMAX_HOST_FUNCTION void write(Y* y, const T* kept, int k, V v) const {
-    if constexpr (in_lines)
-      m_lines.write(y, kept, k, v);
-    else if constexpr (stores == PanelStores::streamed)
-      L::stream_to(y + k * L::width, v);
-    else
-      L::store(y + k * L::width, v);
+      L::store(y, v);
   }
 
   const Job& m_job;
   Values m_values;
-  LaneStates<L> m_states[vectors]{};
-  typename Output::Parameters m_output[vectors];
+  // of the panel that is computed:
+  V m_references[vectors]{};
   V m_largest[vectors]{};
   VectorSum<L> m_sums[vectors];
+  // of the panel before:
+  typename Output::Parameters m_output[vectors]{};
   Lines m_lines;
-  T* m_kept;            // of the panel that is computed
-  T* m_kept_of_others;  // of the one before; values of the next one replace it
+  T* m_kept;  // of both: what is computed replaces what is written
 };
 
+/// The vectors of a panel. A panel has 256 bytes of each column: with 128 bytes, streamed stores
+/// take twice as long on AMD's Zen 3 (docs/trials.md). The same number was the fastest on Zen 4.
+template <class L>
+inline constexpr int panel_vectors = sizeof(typename L::V) < 32
+                                         ? 8
+                                         : 256 / static_cast<int>(sizeof(typename L::V));
+
 /// Computes the first rows of a job in panels if what is kept of a panel isn't too large. Returns
-/// their number, which may be 0. The number of vectors is the one that was the fastest on AMD's
-/// Zen 4. Other processors were not measured. Half types are left out because they take long to
-/// compile.
+/// their number, which may be 0. Processors of others than AMD were not measured. Half types are
+/// left out because they take long to compile.
 template <class Op, class Values, class L, class Job>
 std::int64_t pipelined_panels(const Job& job) {
   if constexpr (Op::writes_entries && sizeof(typename Job::X) >= 4) {
     if (!is_amd()) return 0;
     const auto run = [&]<PanelStores stores>() -> std::int64_t {
-      using Panels = PipelinedPanels<Op, Values, L, 4, stores, Job>;
-      return Panels::takes(job.columns) ? Panels(job).run() : 0;
+      using Panels = PipelinedPanels<Op, Values, L, panel_vectors<L>, stores, Job>;
+      return job.columns <= Panels::most_columns() ? Panels(job).run() : 0;
     };
     if (!job.streams) return run.template operator()<PanelStores::cached>();
     constexpr std::int64_t line = 64 / sizeof(typename Job::Y);

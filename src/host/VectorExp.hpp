@@ -103,7 +103,9 @@ class ExpAccurate {
 };
 
 /// exp(v - reference) for terms that are only added to a sum.
-template <class L>
+///
+/// \tparam most  what v can exceed the reference by
+template <class L, int most = 1>
 class ExpForSum {
   using T = typename L::T;
   using V = typename L::V;
@@ -128,7 +130,7 @@ class ExpForSum {
   /// |v - reference| epsilon / 8. A term is never 0: sums without a finite entry must be replaced,
   /// see end_sum(). NaN stays NaN, because it comes second in lower() and larger().
   KOKKOSSOFTMAX_HOST_FUNCTION void add(V& sum, V v) const {
-    const V x = larger(L::splat(C::lowest_term), lower(L::splat(1), v - m_reference));
+    const V x = larger(L::splat(C::lowest_term), lower(L::splat(most), v - m_reference));
     const V rounded = multiply_add(x, L::splat(C::log2_e), L::splat(Factors::round));
     const V f = multiply_add(x, L::splat(C::log2_e), Factors::round - rounded);
     Factors::add_exp2(sum, rounded, f);
