@@ -487,12 +487,16 @@ TYPED_TEST(CrossEntropy, Gradients) {
   }
 }
 
-// Aligned rows, which a GPU divides into pieces: rows of one piece and of several, numbers of
-// pieces that do and don't fill the last warp, and labels at the ends of chunks, pieces and rows.
+// Rows of chunks or of halves of chunks, which a GPU divides into pieces: several rows per piece,
+// and rows of one piece and of several, numbers of pieces that do and don't fill the last warp, and
+// labels at the ends of chunks, pieces and rows. Other short rows, whose chunks have two rows.
 TYPED_TEST(CrossEntropy, GradientsInPieces) {
   using X = typename TypeParam::x_value;
-  for (const std::size_t columns : {64, 80, 128, 136, 200, 256, 384, 1000, 1032, 8200})
-    for (const std::size_t count : {1, 3, 6, 37}) {
+  for (const std::size_t columns :
+       {5,   8,   9,   10,  12,  16,  30,  50,  64,   80,   100,  101, 128,
+        136, 200, 250, 255, 256, 384, 500, 504, 1000, 1002, 1032, 8200})
+    for (const std::size_t count : {1, 3, 6, 37, 150}) {
+      if (count > 37 && columns > 100) continue;
       const auto& x = normal_sample<X>(count, columns).rows;
       Labels labels = random_labels(count, columns, 0.125, 1);
       const std::size_t ends[] = {0, 7, 8, 63, 64, 127, 128, 255, columns - 1};
@@ -501,8 +505,9 @@ TYPED_TEST(CrossEntropy, GradientsInPieces) {
       const Extents extents{count, columns};
       EXPECT_TRUE((TestFixture::template check_gradient<Right, Right, Right>(extents, x, &labels, 1,
                                                                              0.75, true)));
-      EXPECT_TRUE(
-          (TestFixture::template check_gradient<Right, Right, Right>(extents, x, &labels, 1, 1.0)));
+      for (const std::size_t offset : {0, 2, 4})
+        EXPECT_TRUE((TestFixture::template check_gradient<Right, Right, Right>(
+            extents, x, &labels, 1, 1.0, false, offset)));
       EXPECT_TRUE(
           (TestFixture::template check_gradient<Right, Right, Right>(extents, x, nullptr, 1, 1.0)));
     }

@@ -45,16 +45,22 @@ void launch_gradient_kernel(const Exec& exec, const std::string& label, const Ke
 /// whether it did. Operands would take too many registers.
 template <class Source, int width, class Exec, class Context>
 bool launch_gradient_in_pieces(const Exec& exec, const std::string& label, const Context& context) {
+  [[maybe_unused]] const auto& arguments = context.arguments;
+  [[maybe_unused]] const bool has_whole_chunks =
+      has_chunks(context, AccessMode::guarded_vectors, width);
   if constexpr (knows_rows<Source>) {
     return false;
+  } else if constexpr (sizeof(typename Source::Types::Compute) == 8) {
+    using Kernel = GradientPartsKernel<Source, width>;
+    if (!has_whole_chunks || !Kernel::serves(arguments)) return false;
+    launch_gradient_kernel(exec, label, Kernel(arguments));
+    return true;
   } else {
-    using Kernel =
-        std::conditional_t<sizeof(typename Source::Types::Compute) == 8,
-                           GradientPartsKernel<Source, width>, GradientPiecesKernel<Source, width>>;
-    if (!has_chunks(context, AccessMode::guarded_vectors, width) ||
-        !Kernel::serves(context.arguments))
-      return false;
-    launch_gradient_kernel(exec, label, Kernel(context.arguments));
+    using Kernel = GradientPiecesKernel<Source, width>;
+    const bool in_halves = !has_whole_chunks;
+    if (in_halves && !has_chunks(context, AccessMode::guarded_vectors, width / 2)) return false;
+    if (!Kernel::serves(arguments, in_halves)) return false;
+    launch_gradient_kernel(exec, label, Kernel(arguments, in_halves));
     return true;
   }
 }

@@ -63,6 +63,15 @@ class GradientRow {
     factor = arguments.factor * derivative;
   }
 
+  /// One of two rows, without a branch.
+  KOKKOS_FORCEINLINE_FUNCTION GradientRow(bool is_second, const GradientRow& first,
+                                          const GradientRow& second)
+      : lse(is_second ? second.lse : first.lse),
+        factor(is_second ? second.factor : first.factor),
+        offset(is_second ? second.offset : first.offset),
+        of_label(first.of_label),
+        label(is_second ? second.label : first.label) {}
+
   KOKKOS_FORCEINLINE_FUNCTION bool is_ignored() const { return label == NoLabel::ignored; }
 
   /// dx of an entry with the value v, which is not the label, of a row that isn't ignored. An entry

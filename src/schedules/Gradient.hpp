@@ -4,12 +4,14 @@
 
 /// \file
 /// The kernels of gradients of operations with one number per row. Three are for rows whose columns
-/// lie side by side: two for aligned rows, and one for any. The last one is for columns whose rows
-/// lie side by side. All are launched over a range.
+/// lie side by side: two for rows that consist of chunks, and one for any. The last one is for
+/// columns whose rows lie side by side. All are launched over a range.
 
+#include <backend/DivideUp.hpp>
 #include <row/Chunk.hpp>
 #include <row/GradientArgs.hpp>
 #include <row/Row.hpp>
+#include <type_traits>
 
 namespace KokkosSoftmax::Impl {
 
@@ -119,9 +121,10 @@ class GradientChunks {
   }
 };
 
-/// Rows that consist of whole chunks, along one outer axis. A row is divided into pieces of `lanes`
-/// chunks. The last piece can have fewer. A warp computes `items` pieces, so that what is computed
-/// once per row or per warp takes little of the time.
+/// Rows that consist of whole chunks, or of halves of chunks, along one outer axis. A row is
+/// divided into pieces of `lanes` chunks. The last piece can have fewer. Several rows of up to half
+/// as many chunks are one piece. A warp computes `items` pieces, so that what is computed once per
+/// row or per warp takes little of the time.
 template <class Source, int width>
 class GradientPiecesKernel : public GradientChunks<Source, width> {
   using Base = GradientChunks<Source, width>;
@@ -137,38 +140,66 @@ class GradientPiecesKernel : public GradientChunks<Source, width> {
 
  public:
   using typename Base::Arguments;
-  /// See GradientRowsKernel.
-  using Bounds = Kokkos::LaunchBounds<256, 4>;
+  /// Floats have 64 registers, and half types 72.
+  using Bounds = std::conditional_t<sizeof(X) == 2, Kokkos::LaunchBounds<128, 7>,
+                                    Kokkos::LaunchBounds<256, 4>>;
 
-  explicit GradientPiecesKernel(const Arguments& arguments_)
+  /// \param in_halves  whether halves of chunks are loaded and stored, because rows begin at
+  ///                   multiples of them, or end there
+  GradientPiecesKernel(const Arguments& arguments_, bool in_halves)
       : Base(arguments_),
+        m_in_halves(in_halves),
         m_rows(static_cast<int>(rows())),
         m_columns(static_cast<int>(columns())),
+        m_log_lanes(log_of_lanes_of_row()),
         m_pieces_of_row(static_cast<int>(pieces_of_row())) {}
 
   /// Whether there is one outer axis, numbers of 32 bits suffice, and few lanes have nothing to do
-  /// at the end of each row.
-  static bool serves(const Arguments& arguments) {
-    const GradientPiecesKernel kernel(arguments);
-    const std::int64_t whole = kernel.pieces_of_row() * lanes * width;
-    return kernel.fits_32_bits(kernel.pieces_of_row(), whole) && 5 * kernel.columns() >= 3 * whole;
+  /// at the end of each row. Long rows of half types lose time in halves.
+  static bool serves(const Arguments& arguments, bool in_halves) {
+    constexpr std::int64_t most_columns_in_halves = 512;
+    const GradientPiecesKernel kernel(arguments, in_halves);
+    if (in_halves && sizeof(X) == 2 && kernel.columns() > most_columns_in_halves) return false;
+    const std::int64_t pieces = kernel.pieces_of_row();
+    const std::int64_t whole = pieces * (width << kernel.m_log_lanes);
+    return kernel.fits_32_bits(pieces, whole) && 5 * kernel.columns() >= 3 * whole;
   }
 
   /// The number of iterations of the range.
-  std::int64_t iterations() const { return (rows() * pieces_of_row() + items - 1) / items * lanes; }
+  std::int64_t iterations() const {
+    const std::int64_t pieces = divide_up(rows(), std::int64_t{rows_of_piece()}) * pieces_of_row();
+    return divide_up(pieces, std::int64_t{items}) * lanes;
+  }
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t iteration) const {
+    if (m_in_halves)
+      compute<true>(iteration);
+    else
+      compute<false>(iteration);
+  }
+
+ private:
+  struct Place {
+    int row;
+    int column;
+  };
+
+  template <bool in_halves>
+  KOKKOS_FORCEINLINE_FUNCTION void compute(std::int64_t iteration) const {
     const auto warp = static_cast<unsigned>(iteration / lanes);
-    const unsigned row = warp * items / static_cast<unsigned>(m_pieces_of_row);
-    const unsigned piece = warp * items - row * static_cast<unsigned>(m_pieces_of_row);
-    const auto lane = static_cast<unsigned>(iteration % lanes);
-    const Place first{static_cast<int>(row), static_cast<int>((piece * lanes + lane) * width)};
+    const unsigned pieces_of_row = static_cast<unsigned>(m_pieces_of_row);
+    const unsigned rows_before = warp * items / pieces_of_row;  // in pieces
+    const unsigned piece = warp * items - rows_before * pieces_of_row;
+    const auto lane = static_cast<int>(iteration % lanes);
+    const int lane_of_row = lane & ((1 << m_log_lanes) - 1);
+    const Place first{static_cast<int>(rows_before) * rows_of_piece() + (lane >> m_log_lanes),
+                      (static_cast<int>(piece) * lanes + lane_of_row) * width};
     Raw chunk[items];
     Place at = first;
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i, at = after(at))
       if (exists(at))
-        chunk[i] = *reinterpret_cast<const Raw*>(arguments.row_of_one_axis(at.row).x + at.column);
+        chunk[i] = load<in_halves>(arguments.row_of_one_axis(at.row).x + at.column, at.column);
     const Source source(arguments);
     at = first;
     OfRow of_row(arguments, at.row < m_rows ? at.row : 0, std::true_type());
@@ -178,9 +209,8 @@ class GradientPiecesKernel : public GradientChunks<Source, width> {
       if (exists(at)) {
         T x[width];
         widen<X, width>(chunk[i], x);
-        store_whole(
-            reinterpret_cast<Chunk<X, width>*>(arguments.row_of_one_axis(at.row).y + at.column),
-            this->chunk_of_row(source, at.column, of_row, x));
+        store<in_halves>(this->chunk_of_row(source, at.column, of_row, x),
+                         arguments.row_of_one_axis(at.row).y + at.column, at.column);
       }
       const Place next = after(at);
       if (i + 1 < items && next.row != at.row && next.row < m_rows)
@@ -189,11 +219,6 @@ class GradientPiecesKernel : public GradientChunks<Source, width> {
     }
   }
 
- private:
-  struct Place {
-    int row;
-    int column;
-  };
   KOKKOS_FORCEINLINE_FUNCTION bool exists(const Place& at) const {
     return at.column < m_columns && at.row < m_rows;
   }
@@ -201,12 +226,46 @@ class GradientPiecesKernel : public GradientChunks<Source, width> {
   KOKKOS_FORCEINLINE_FUNCTION Place after(const Place& at) const {
     const int column = at.column + lanes * width;
     const int whole = m_pieces_of_row * lanes * width;
-    return column < whole ? Place{at.row, column} : Place{at.row + 1, column - whole};
+    return column < whole ? Place{at.row, column} : Place{at.row + rows_of_piece(), column - whole};
   }
-  std::int64_t pieces_of_row() const { return (columns() + lanes * width - 1) / (lanes * width); }
+  template <bool in_halves>
+  KOKKOS_FORCEINLINE_FUNCTION Raw load(const X* x, int column) const {
+    using Half = RawChunk<X, width / 2>;
+    struct Halves {
+      Half half[2];
+    };
+    if constexpr (!in_halves) return *reinterpret_cast<const Raw*>(x);
+    const Half* const half = reinterpret_cast<const Half*>(x);
+    return Kokkos::bit_cast<Raw>(Halves{half[0], has_second_half(column) ? half[1] : Half{}});
+  }
+  template <bool in_halves>
+  KOKKOS_FORCEINLINE_FUNCTION void store(const Chunk<X, width>& chunk, X* dx, int column) const {
+    using Half = Chunk<X, width / 2>;
+    struct Halves {
+      Half half[2];
+    };
+    if constexpr (!in_halves) return store_whole(reinterpret_cast<Chunk<X, width>*>(dx), chunk);
+    const Halves halves = Kokkos::bit_cast<Halves>(chunk);
+    Half* const half = reinterpret_cast<Half*>(dx);
+    half[0] = halves.half[0];
+    if (has_second_half(column)) half[1] = halves.half[1];
+  }
+  KOKKOS_FORCEINLINE_FUNCTION bool has_second_half(int column) const {
+    return column + width / 2 < m_columns;
+  }
 
+  std::int64_t pieces_of_row() const { return divide_up(columns(), std::int64_t{lanes * width}); }
+  KOKKOS_FORCEINLINE_FUNCTION int rows_of_piece() const { return lanes >> m_log_lanes; }
+  int log_of_lanes_of_row() const {
+    int log = 0;
+    while ((1 << log) < lanes && (width << log) < columns()) ++log;
+    return log;
+  }
+
+  bool m_in_halves;
   int m_rows;
   int m_columns;
+  int m_log_lanes;  // a row, or a piece of it, has 2^m_log_lanes lanes
   int m_pieces_of_row;
 };
 
@@ -326,7 +385,9 @@ class GradientRowsKernel : public GradientChunks<Source, width> {
   using Bounds = Kokkos::LaunchBounds<256, 4>;
 
   explicit GradientRowsKernel(const Arguments& arguments_)
-      : Base(arguments_), m_is_dense(is_dense()) {}
+      : Base(arguments_),
+        m_is_dense(is_dense()),
+        m_crosses_rows(columns() >= width && columns() < lanes * width && columns() % width != 0) {}
 
   /// The number of iterations of the range.
   std::int64_t iterations() const {
@@ -404,9 +465,37 @@ class GradientRowsKernel : public GradientChunks<Source, width> {
     const Source source(arguments);
     T x[width];
     widen<X, width>(chunk, x);
+    if constexpr (!knows_rows<Source>)
+      if (m_crosses_rows) return chunk_of_two_rows(source, at, of_row, x);
     if (at.column + width <= columns()) return this->chunk_of_row(source, at.column, of_row, x);
     Chunk<X, width> out;
     compute_rows(source, at, of_row, x, out);
+    return out;
+  }
+
+  /// A chunk that can have the end of a row and the begin of the next one. There is no branch,
+  /// because most warps have such a chunk if rows are short.
+  KOKKOS_FORCEINLINE_FUNCTION Chunk<X, width> chunk_of_two_rows(const Source& source,
+                                                                const Entry& at,
+                                                                const OfRow& of_first,
+                                                                const T (&x)[width]) const {
+    using Row = GradientRow<X, T>;
+    const auto first_count = static_cast<int>(columns() - at.column);
+    const Row first = of_first.row;
+    const bool has_second = first_count < width && at.row + 1 < rows();
+    const Row second(arguments, has_second ? at.row + 1 : at.row);
+    const int first_label = place_below<width>(first.label - at.column);
+    const int place_in_second = place_below<width>(second.label);
+    const int second_label = place_in_second < 0 ? -1 : first_count + place_in_second;
+    Chunk<X, width> out;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < width; ++k) {
+      const bool is_second = k >= first_count;
+      const Row row(is_second, first, second);
+      const bool is_label = k == (is_second ? second_label : first_label);
+      const T dx = row(source.value(x[k], 0), is_label);
+      out.entry[k] = static_cast<X>(row.is_ignored() ? T(0) : dx);
+    }
     return out;
   }
 
@@ -434,6 +523,7 @@ class GradientRowsKernel : public GradientChunks<Source, width> {
   }
 
   bool m_is_dense;
+  bool m_crosses_rows;  // chunks have entries of one or two rows, which are short
 };
 
 /// Columns whose rows lie side by side. A lane computes `width` neighbouring rows in `items`
