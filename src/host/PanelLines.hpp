@@ -42,32 +42,48 @@ class PanelLines {
     m_is_first = m_panels++ == 0;
   }
 
-  /// The results that are written for a column, from the begin of the line of its first row on.
-  ///
-  /// \param y  the place of the first row
-  KOKKOSSOFTMAX_HOST_FUNCTION void get(const Y* y, const T* kept, V (&results)[vectors]) const {
-    const std::int64_t before = rows_of_others(y);
-    if constexpr (PartOfTwo<V>::is_instruction) {
-      // results of whole vectors of rows, which are then put in the places of lines
-      V last = result(kept, -L::width);
-      for (int k = 0; k < vectors; ++k) {
-        const V next = result(kept, k * L::width);
-        results[k] = PartOfTwo<V>::of(last, next, static_cast<int>(L::width - before));
-        last = next;
+  /// Writes a column, the last vector first. What is kept of a vector is read no more when write()
+  /// has written it, and may be replaced.
+  class Column {
+   public:
+    /// \param y     the place of the first row
+    /// \param kept  as above
+    KOKKOSSOFTMAX_HOST_FUNCTION Column(const PanelLines& lines, Y* y, T* kept)
+        : m_lines(lines), m_y(y), m_kept(kept), m_before(rows_of_others(y)) {
+      for (int j = 0; j < vectors_of_line; ++j)
+        m_end[j] = L::load(kept + rows - line + j * L::width);
+      if constexpr (moves_results) m_next = m_lines.result(kept, (vectors - 1) * L::width);
+      if (lines.m_is_first) lines.write_some(y, kept, 0, line - m_before);
+    }
+    /// Writes vector k of the column, counted from the begin of the line of the first row.
+    KOKKOSSOFTMAX_HOST_FUNCTION void write(int k) {
+      V v;
+      if constexpr (moves_results) {
+        // results of whole vectors of rows, which are then put in the places of lines
+        const V last = m_lines.result(m_kept, (k - 1) * L::width);
+        v = PartOfTwo<V>::of(last, m_next, static_cast<int>(L::width - m_before));
+        m_next = last;
+      } else {
+        v = m_lines.result(m_kept, k * L::width - m_before);
       }
-    } else {
-      for (int k = 0; k < vectors; ++k) results[k] = result(kept, k * L::width - before);
+      if (!m_lines.m_is_first || k >= vectors_of_line)
+        L::stream_to(m_y - m_before + k * L::width, v);
     }
-  }
+    /// Puts the last rows of the column in front of the same column of the next panel.
+    KOKKOSSOFTMAX_HOST_FUNCTION void keep_end() const {
+      for (int j = 0; j < vectors_of_line; ++j) L::store(m_kept - line + j * L::width, m_end[j]);
+    }
 
-  /// Writes vector k of what get() has returned.
-  KOKKOSSOFTMAX_HOST_FUNCTION void write(Y* y, const T* kept, int k, V v) const {
-    if (m_is_first && k < vectors_of_line) {
-      if (k == 0) write_some(y, kept, 0, line - rows_of_others(y));
-    } else {
-      L::stream_to(y - rows_of_others(y) + k * L::width, v);
-    }
-  }
+   private:
+    static constexpr bool moves_results = PartOfTwo<V>::is_instruction;
+
+    const PanelLines& m_lines;
+    Y* m_y;
+    T* m_kept;
+    std::int64_t m_before;
+    V m_end[vectors_of_line];
+    V m_next;
+  };
 
   /// Writes the rows of a column that share their line with the next panel.
   KOKKOSSOFTMAX_HOST_FUNCTION void write_end(Y* y, const T* kept) const {
@@ -77,11 +93,6 @@ class PanelLines {
   /// Puts numbers in front of a column of the first panel.
   KOKKOSSOFTMAX_HOST_FUNCTION static void begin(T* kept) {
     for (std::int64_t j = -line; j < 0; j += L::width) L::store(kept + j, V{});
-  }
-  /// Puts the last rows of a column in front of the same column of the next panel.
-  KOKKOSSOFTMAX_HOST_FUNCTION static void keep_end(const T* kept, T* next) {
-    for (std::int64_t j = 0; j < line; j += L::width)
-      L::store(next - line + j, L::load(kept + rows - line + j));
   }
 
  private:

@@ -66,11 +66,13 @@ class PipelinedPanels {
     constexpr bool has_wide_vectors = sizeof(V) == 64;
     constexpr bool is_float = sizeof(T) == sizeof(float);
     if constexpr (stores == PanelStores::cached) return of_buffer;
-    if constexpr (!in_lines) return Op::keeps_exponentials || has_wide_vectors ? of_buffer : 64;
-    if constexpr (!has_wide_vectors) return !Op::keeps_exponentials ? 32 : is_float ? 200 : 400;
+    if constexpr (has_wide_vectors) {
+      if constexpr (!in_lines || (Op::keeps_exponentials && !is_float)) return of_buffer;
+      return Op::keeps_exponentials || !is_float ? 512 : 256;
+    }
     // The entries of log_softmax need one exponential, also if they are read twice.
-    if constexpr (!Op::keeps_exponentials) return is_float ? 256 : 512;
-    return is_float ? 512 : of_buffer;
+    if constexpr (!Op::keeps_exponentials) return in_lines ? 32 : is_float ? 64 : 128;
+    return !is_float ? of_buffer : in_lines ? 200 : 256;
   }
 
   /// Computes all whole panels; returns the number of their rows.
@@ -162,7 +164,7 @@ class PipelinedPanels {
     T* kept = m_kept;
     // Copies of members stay in registers, where stores through pointers don't change them.
     typename ExpOfPanel::Parameters exps[vectors];
-    typename Output::Parameters output[vectors];
+    Parameters output;
     V largest[vectors];
     for (int k = 0; k < vectors; ++k) {
       ExpOfPanel(m_references[k]).get(exps[k]);
@@ -174,19 +176,13 @@ class PipelinedPanels {
       V sums[vectors] = {};
       for (const std::int64_t end = smaller(c + block_columns, m_job.columns); c < end; ++c) {
         ahead.begin_column();
-        [[maybe_unused]] V results[vectors];
-        if constexpr (writes && in_lines) {
-          m_lines.get(y, kept, results);
-          Lines::keep_end(kept, kept);
-        }
+        ColumnWriter<writes> writer(m_lines, output, y, kept);
 #pragma GCC unroll 8
-        for (int k = 0; k < vectors; ++k) {
+        for (int i = 0; i < vectors; ++i) {
+          const int k = in_lines ? vectors - 1 - i : i;
           ahead.line_at(k);
           const V v = m_values(L::load(x + k * L::width));
-          if constexpr (writes && in_lines)
-            m_lines.write(y, kept, k, results[k]);
-          else if constexpr (writes)
-            write(y + k * L::width, Output(output[k])(L::load(kept + k * L::width)));
+          writer.write(k);
           largest[k] = larger(v, largest[k]);
           if constexpr (Op::keeps_exponentials) {
             const V e = ExpOfPanel(exps[k])(v);
@@ -197,6 +193,7 @@ class PipelinedPanels {
             ExpOfPanel(exps[k]).add(sums[k], v);
           }
         }
+        writer.end();
         x += m_job.x_column_stride;
         ahead.end_column();
         y += m_job.y_column_stride;
@@ -209,27 +206,56 @@ class PipelinedPanels {
 
   void write_last(std::int64_t r) {
     Y* y = m_job.y + r;
-    const T* kept = m_kept;
+    T* kept = m_kept;
     for (std::int64_t c = 0; c < m_job.columns;
          ++c, y += m_job.y_column_stride, kept += kept_stride) {
-      if constexpr (in_lines) {
-        V results[vectors];
-        m_lines.get(y, kept, results);
-        for (int k = 0; k < vectors; ++k) m_lines.write(y, kept, k, results[k]);
-        m_lines.write_end(y, kept);
-      } else {
-        for (int k = 0; k < vectors; ++k)
-          write(y + k * L::width, Output(m_output[k])(L::load(kept + k * L::width)));
-      }
+      ColumnWriter<true> writer(m_lines, m_output, y, kept);
+      for (int i = 0; i < vectors; ++i) writer.write(in_lines ? vectors - 1 - i : i);
+      if constexpr (in_lines) m_lines.write_end(y, kept);
     }
   }
 
-  KOKKOSSOFTMAX_HOST_FUNCTION static void write(Y* y, V v) {
-    if constexpr (stores == PanelStores::streamed)
-      L::stream_to(y, v);
-    else
-      L::store(y, v);
-  }
+  /// Writes a column of the panel before: write(k) writes vector k, whose place in `kept` may be
+  /// replaced then.
+  using Parameters = typename Output::Parameters[vectors];
+  struct NoColumnWriter {
+    KOKKOSSOFTMAX_HOST_FUNCTION NoColumnWriter(const Lines&, const Parameters&, Y*, T*) {}
+    KOKKOSSOFTMAX_HOST_FUNCTION void write(int) {}
+    KOKKOSSOFTMAX_HOST_FUNCTION void end() {}
+  };
+  class VectorsWriter {
+   public:
+    KOKKOSSOFTMAX_HOST_FUNCTION VectorsWriter(const Lines&, const Parameters& output, Y* y,
+                                              const T* kept)
+        : m_output(output), m_y(y), m_kept(kept) {}
+    KOKKOSSOFTMAX_HOST_FUNCTION void write(int k) {
+      const V v = Output(m_output[k])(L::load(m_kept + k * L::width));
+      if constexpr (stores == PanelStores::streamed)
+        L::stream_to(m_y + k * L::width, v);
+      else
+        L::store(m_y + k * L::width, v);
+    }
+    KOKKOSSOFTMAX_HOST_FUNCTION void end() {}
+
+   private:
+    const Parameters& m_output;
+    Y* m_y;
+    const T* m_kept;
+  };
+  /// Last vectors first.
+  class LinesWriter {
+   public:
+    KOKKOSSOFTMAX_HOST_FUNCTION LinesWriter(const Lines& lines, const Parameters&, Y* y, T* kept)
+        : m_column(lines, y, kept) {}
+    KOKKOSSOFTMAX_HOST_FUNCTION void write(int k) { m_column.write(k); }
+    KOKKOSSOFTMAX_HOST_FUNCTION void end() { m_column.keep_end(); }
+
+   private:
+    typename Lines::Column m_column;
+  };
+  template <bool writes>
+  using ColumnWriter = std::conditional_t<!writes, NoColumnWriter,
+                                          std::conditional_t<in_lines, LinesWriter, VectorsWriter>>;
 
   const Job& m_job;
   Values m_values;
@@ -238,7 +264,7 @@ class PipelinedPanels {
   V m_largest[vectors]{};
   VectorSum<L> m_sums[vectors];
   // of the panel before:
-  typename Output::Parameters m_output[vectors]{};
+  Parameters m_output{};
   Lines m_lines;
   T* m_kept;  // of both: what is computed replaces what is written
 };
