@@ -396,6 +396,21 @@ class GradientRowsKernel : public GradientChunks<Source, width> {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t iteration) const {
+    if constexpr (!knows_rows<Source>)
+      if (m_crosses_rows) return compute<true>(iteration);
+    compute<false>(iteration);
+  }
+
+ private:
+  static constexpr std::int64_t step = lanes * width;
+
+  struct Entry {
+    std::int64_t row;
+    std::int64_t column;
+  };
+
+  template <bool crosses_rows>
+  KOKKOS_FORCEINLINE_FUNCTION void compute(std::int64_t iteration) const {
     const std::int64_t first =
         (iteration / lanes * (items * lanes) + iteration % lanes) * width;  // entry
     Entry at[items];
@@ -415,20 +430,12 @@ class GradientRowsKernel : public GradientChunks<Source, width> {
         if (i > 0 && at[i].row != at[i - 1].row) of_row = OfRow(arguments, at[i].row);
         store_whole(reinterpret_cast<Chunk<X, width>*>(m_is_dense ? arguments.problem.y + number
                                                                   : dx_of(at[i])),
-                    computed_chunk(at[i], of_row, chunk[i]));
+                    computed_chunk<crosses_rows>(at[i], of_row, chunk[i]));
       } else if (number < entries()) {
         compute_rest(number);
       }
     }
   }
-
- private:
-  static constexpr std::int64_t step = lanes * width;
-
-  struct Entry {
-    std::int64_t row;
-    std::int64_t column;
-  };
 
   /// Whether the entries of all rows follow one another in x and in dx.
   bool is_dense() const {
@@ -460,13 +467,13 @@ class GradientRowsKernel : public GradientChunks<Source, width> {
     return arguments.row(at.row).y + at.column * arguments.problem.y_column_stride;
   }
 
+  template <bool crosses_rows>
   KOKKOS_FORCEINLINE_FUNCTION Chunk<X, width> computed_chunk(const Entry& at, const OfRow& of_row,
                                                              const Raw& chunk) const {
     const Source source(arguments);
     T x[width];
     widen<X, width>(chunk, x);
-    if constexpr (!knows_rows<Source>)
-      if (m_crosses_rows) return chunk_of_two_rows(source, at, of_row, x);
+    if constexpr (crosses_rows) return chunk_of_two_rows(source, at, of_row, x);
     if (at.column + width <= columns()) return this->chunk_of_row(source, at.column, of_row, x);
     Chunk<X, width> out;
     compute_rows(source, at, of_row, x, out);
