@@ -34,8 +34,9 @@ inline constexpr std::int64_t host_panel_bytes = std::int64_t{1} << 20;
 /// The same if the last rows of the panel before are kept, too (see PanelLines). They are a fifth
 /// of it if vectors have 32 or 64 bytes.
 inline constexpr std::int64_t host_panel_bytes_of_lines = host_panel_bytes + host_panel_bytes / 4;
+/// The last vector of a panel's last column can be read up to its end behind the panel.
 template <class T>
-inline constexpr std::int64_t host_panel_buffer_size = host_panel_bytes_of_lines / sizeof(T);
+inline constexpr std::int64_t host_panel_buffer_size = (host_panel_bytes_of_lines + 64) / sizeof(T);
 
 /// What is written per row beside y; null if it isn't asked for. `stride` leads from row to row.
 template <class T>

@@ -4,7 +4,7 @@
 
 /// \file
 /// Log-sum-exps of rows that lie side by side, in panels of a few vectors: while the exponentials
-/// of a panel are added up, the next one is read into a buffer. See PipelinedPanels.
+/// of a panel are added up, the next one is read into a buffer.
 
 #include <host/NearZero.hpp>
 #include <host/PanelPrefetch.hpp>

@@ -160,7 +160,7 @@ class PipelinedPanels {
   [[gnu::noinline]] void compute(std::int64_t r) {
     const X* x = m_job.x + r;
     PanelPrefetch<level, L, vectors, in_lines, X> ahead(x, m_job.columns, m_job.x_column_stride);
-    Y* y = m_job.y + r - panel_rows;
+    [[maybe_unused]] Y* y = writes ? m_job.y + (r - panel_rows) : nullptr;
     T* kept = m_kept;
     // Copies of members stay in registers, where stores through pointers don't change them.
     typename ExpOfPanel::Parameters exps[vectors];
@@ -196,7 +196,7 @@ class PipelinedPanels {
         writer.end();
         x += m_job.x_column_stride;
         ahead.end_column();
-        y += m_job.y_column_stride;
+        if constexpr (writes) y += m_job.y_column_stride;
         kept += kept_stride;
       }
       for (int k = 0; k < vectors; ++k) m_sums[k].add(sums[k]);
@@ -266,11 +266,12 @@ class PipelinedPanels {
   // of the panel before:
   Parameters m_output{};
   Lines m_lines;
-  T* m_kept;  // of both: what is computed replaces what is written
+  T* m_kept;  // what is computed of a panel replaces what is written of the one before
 };
 
-/// The vectors of a panel. A panel has 256 bytes of each column: with 128 bytes, streamed stores
-/// take twice as long on AMD's Zen 3 (docs/trials.md). The same number was the fastest on Zen 4.
+/// The vectors of a panel. A panel has 256 bytes of each column if vectors have 32 or 64 bytes:
+/// with 128 bytes, streamed stores take twice as long on AMD's Zen 3 (docs/trials.md). 256 bytes
+/// were the fastest on Zen 4, too.
 template <class L>
 inline constexpr int panel_vectors = sizeof(typename L::V) < 32
                                          ? 8

@@ -269,7 +269,8 @@ class GradientPiecesKernel : public GradientChunks<Source, width> {
   int m_pieces_of_row;
 };
 
-/// The same rows. A warp computes a part of one row, with `items` chunks per lane. A chunk takes
+/// Rows that consist of whole chunks, along one outer axis. A warp computes a part of one row, with
+/// `items` chunks per lane. A chunk takes
 /// fewer instructions and registers than in pieces. The entry of the label is written a second time
 /// after all chunks, so that no chunk has a branch for it.
 template <class Source, int width>
