@@ -421,7 +421,7 @@ class HostKernels : public ::testing::Test {
     }
   }
 
-  /// That changes no bit of the other rows, and no bit at all in place.
+  /// A row that rises changes no bit of the other rows. A call in place gives the same bits.
   static void expect_bits_beside_rising_rows(const HostIsa& isa, Function function, const Case& c) {
     if (function == Function::logsumexp) return;
     constexpr std::size_t distance = 5;
@@ -521,6 +521,8 @@ TYPED_TEST(HostKernels, RowsSideBySide) {
       true, {1, 2, 3, 5, 8, 9, 15, 16, 17, 24, 31, 33, 64, 65, 100, 300, 1000, 4096, 5001});
 }
 
+// The references of panels follow from the first columns on AMD's processors alone
+// (PipelinedPanels).
 TYPED_TEST(HostKernels, RisingRowsSideBySide) {
   if constexpr (sizeof(typename TestFixture::X) >= 4)
     for (const HostIsa& isa : compiled_isas())

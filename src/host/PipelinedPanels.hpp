@@ -49,7 +49,8 @@ class PipelinedPanels {
   static constexpr std::int64_t kept_stride = rows_before + panel_rows;
   /// The exponentials that are added up before they are added to the sum with compensation.
   static constexpr std::int64_t block_columns = 16;
-  /// The columns that the references follow from. log_softmax keeps close to them.
+  /// The columns that the references follow from. log_softmax has more, because its entries may
+  /// exceed their references by less.
   static constexpr std::int64_t first_columns = Op::keeps_exponentials ? 4 : 32;
 
  public:
@@ -66,13 +67,15 @@ class PipelinedPanels {
     constexpr bool has_wide_vectors = sizeof(V) == 64;
     constexpr bool is_float = sizeof(T) == sizeof(float);
     if constexpr (stores == PanelStores::cached) return of_buffer;
-    if constexpr (has_wide_vectors) {
-      if constexpr (!in_lines || (Op::keeps_exponentials && !is_float)) return of_buffer;
-      return Op::keeps_exponentials || !is_float ? 512 : 256;
-    }
     // The entries of log_softmax need one exponential, also if they are read twice.
-    if constexpr (!Op::keeps_exponentials) return in_lines ? 32 : is_float ? 64 : 128;
-    return !is_float ? of_buffer : in_lines ? 200 : 256;
+    constexpr bool is_log = !Op::keeps_exponentials;
+    if constexpr (has_wide_vectors) {
+      constexpr std::int64_t of_lines =
+          is_log ? (is_float ? 256 : 512) : (is_float ? 512 : of_buffer);
+      return in_lines ? of_lines : of_buffer;
+    }
+    if constexpr (is_log) return in_lines ? 32 : (is_float ? 64 : 128);
+    return is_float ? (in_lines ? 200 : 256) : of_buffer;
   }
 
   /// Computes all whole panels; returns the number of their rows.

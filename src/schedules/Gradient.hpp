@@ -228,24 +228,22 @@ class GradientPiecesKernel : public GradientChunks<Source, width> {
     const int whole = m_pieces_of_row * lanes * width;
     return column < whole ? Place{at.row, column} : Place{at.row + rows_of_piece(), column - whole};
   }
+  template <class Half>
+  struct Halves {
+    Half half[2];
+  };
   template <bool in_halves>
   KOKKOS_FORCEINLINE_FUNCTION Raw load(const X* x, int column) const {
     using Half = RawChunk<X, width / 2>;
-    struct Halves {
-      Half half[2];
-    };
     if constexpr (!in_halves) return *reinterpret_cast<const Raw*>(x);
     const Half* const half = reinterpret_cast<const Half*>(x);
-    return Kokkos::bit_cast<Raw>(Halves{half[0], has_second_half(column) ? half[1] : Half{}});
+    return Kokkos::bit_cast<Raw>(Halves<Half>{half[0], has_second_half(column) ? half[1] : Half{}});
   }
   template <bool in_halves>
   KOKKOS_FORCEINLINE_FUNCTION void store(const Chunk<X, width>& chunk, X* dx, int column) const {
     using Half = Chunk<X, width / 2>;
-    struct Halves {
-      Half half[2];
-    };
     if constexpr (!in_halves) return store_whole(reinterpret_cast<Chunk<X, width>*>(dx), chunk);
-    const Halves halves = Kokkos::bit_cast<Halves>(chunk);
+    const auto halves = Kokkos::bit_cast<Halves<Half>>(chunk);
     Half* const half = reinterpret_cast<Half*>(dx);
     half[0] = halves.half[0];
     if (has_second_half(column)) half[1] = halves.half[1];
@@ -270,9 +268,9 @@ class GradientPiecesKernel : public GradientChunks<Source, width> {
 };
 
 /// Rows that consist of whole chunks, along one outer axis. A warp computes a part of one row, with
-/// `items` chunks per lane. A chunk takes
-/// fewer instructions and registers than in pieces. The entry of the label is written a second time
-/// after all chunks, so that no chunk has a branch for it.
+/// `items` chunks per lane. A chunk takes fewer instructions and registers than in pieces. The
+/// entry of the label is written a second time after all chunks, so that no chunk has a branch for
+/// it.
 template <class Source, int width>
 class GradientPartsKernel : public GradientChunks<Source, width> {
   using Base = GradientChunks<Source, width>;
