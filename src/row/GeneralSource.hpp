@@ -31,10 +31,6 @@ struct GeneralArgs : RowArgs<V> {
     this->scale_is_zero = false;
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> row(std::int64_t r) const {
-    return this->template pointers<true>(r);
-  }
-
   /// Whether neighbouring rows share the bias and the mask, or have them side by side in chunks of
   /// `width` rows that are aligned in each column. Plans are made with addresses that can be null;
   /// the strides are those of the calls.
@@ -50,7 +46,7 @@ struct GeneralArgs : RowArgs<V> {
       lengths_offset += index * inputs.lengths.outer_stride[d];
       if (d == inputs.causal_axis) position = index;
     };
-    add_axis(0, this->template first_index<true>(r, add_axis));
+    add_axis(0, this->first_index(r, add_axis));
     return visible_columns(lengths_offset, position);
   }
 
@@ -96,7 +92,7 @@ struct InputOffsets {
   template <class V>
   KOKKOS_FORCEINLINE_FUNCTION InputOffsets(const GeneralArgs<V>& arguments, std::int64_t r) {
     const auto add_axis = [&](int d, std::int64_t index) { add(arguments.inputs, d, index); };
-    add_axis(0, arguments.template first_index<true>(r, add_axis));
+    add_axis(0, arguments.first_index(r, add_axis));
   }
 
   /// Moves `distance` rows along outer axis d.

@@ -95,7 +95,8 @@ struct ChunkedRow {
       wide_stores = y_stride == 1 && entries_to_alignment(y + head, chunk_alignment<Y>(width)) == 0;
     }
     if constexpr (access == AccessMode::scalar) wide_stores = y_stride == 1;
-    chunks = (columns - head) / width;
+    // without signs, it is a shift
+    chunks = static_cast<std::int64_t>(static_cast<std::uint64_t>(columns - head) / width);
     end = chunks;
   }
 

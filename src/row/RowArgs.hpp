@@ -9,6 +9,7 @@
 #include <Kokkos_Core.hpp>
 #include <impl/KokkosSoftmax_RowProblem.hpp>
 #include <impl/KokkosSoftmax_ValueTypes.hpp>
+#include <impl/device/backend/KokkosSoftmax_Unroll.hpp>
 #include <row/Source.hpp>
 
 namespace KokkosSoftmax::Impl {
@@ -54,8 +55,17 @@ struct RowArgs {
     return first_row + member.league_rank();
   }
 
+  /// The addresses are computed from the members in one place. Otherwise, nvcc wouldn't know that
+  /// they are in global memory.
   KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> row(std::int64_t r) const {
-    return pointers<false>(r);
+    std::int64_t x = 0;
+    std::int64_t y = 0;
+    r = first_index(r, [&](int d, std::int64_t index) {
+      x += index * problem.outer[d].x_stride;
+      y += index * problem.outer[d].y_stride;
+    });
+    return {problem.x + (x + r * problem.outer[0].x_stride),
+            problem.y + (y + r * problem.outer[0].y_stride)};
   }
 
   /// The same for problems with one outer axis, without divisions.
@@ -64,13 +74,12 @@ struct RowArgs {
   }
 
   /// Calls add(d, index) with the index of row r along each outer axis except the first, and
-  /// returns that along the first. With `expects_one`, a single outer axis takes a branch of its
-  /// own, which pays if there is much to add.
-  template <bool expects_one, class Add>
+  /// returns that along the first. The loop isn't unrolled: most problems have one outer axis, and
+  /// the code of the others would be longer than all other code of a short kernel.
+  template <class Add>
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t first_index(std::int64_t r, const Add& add) const {
-    if (expects_one && problem.outer_rank == 1) return r;
-    for (int d = Problem::max_outer_rank - 1; d > 0; --d) {
-      if (d >= problem.outer_rank) continue;
+    KOKKOSSOFTMAX_IMPL_NO_UNROLL
+    for (int d = problem.outer_rank - 1; d > 0; --d) {
       const std::int64_t slower = r / problem.outer[d].extent;
       add(d, r - slower * problem.outer[d].extent);
       r = slower;
@@ -85,21 +94,6 @@ struct RowArgs {
   /// Where the maximum of row r is written. Only if problem.max isn't null.
   KOKKOS_FORCEINLINE_FUNCTION auto max(std::int64_t r) const {
     return problem.max + r * problem.max_stride;
-  }
-
- protected:
-  /// row(); for `expects_one` see first_index().
-  template <bool expects_one>
-  KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> pointers(std::int64_t r) const {
-    std::int64_t x = 0;
-    std::int64_t y = 0;
-    r = first_index<expects_one>(r, [&](int d, std::int64_t index) {
-      x += index * problem.outer[d].x_stride;
-      y += index * problem.outer[d].y_stride;
-    });
-    // computed from the members themselves, which are known to point to global memory
-    return {problem.x + (x + r * problem.outer[0].x_stride),
-            problem.y + (y + r * problem.outer[0].y_stride)};
   }
 };
 

@@ -8,17 +8,19 @@
 #include <Kokkos_Core.hpp>
 #include <cstdint>
 #include <impl/KokkosSoftmax_LossProblem.hpp>
+#include <impl/device/backend/KokkosSoftmax_Unroll.hpp>
 
 namespace KokkosSoftmax::Impl {
 
 /// The distance of row r from the first row in an array with the strides `stride` along the outer
-/// axes of a problem.
+/// axes of a problem. The loop isn't unrolled, see RowArgs::first_index().
 template <class Problem>
 KOKKOS_FORCEINLINE_FUNCTION std::int64_t outer_offset(
     const Problem& problem, std::int64_t r, const std::int64_t (&stride)[max_outer_rank]) {
+  if (problem.outer_rank == 1) return r * stride[0];
   std::int64_t offset = 0;
-  for (int d = max_outer_rank - 1; d > 0; --d) {
-    if (d >= problem.outer_rank) continue;
+  KOKKOSSOFTMAX_IMPL_NO_UNROLL
+  for (int d = problem.outer_rank - 1; d > 0; --d) {
     const std::int64_t slower = r / problem.outer[d].extent;
     offset += (r - slower * problem.outer[d].extent) * stride[d];
     r = slower;
