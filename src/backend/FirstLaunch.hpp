@@ -23,7 +23,8 @@ namespace KokkosSoftmax::Impl {
 /// Whether a stream that synchronizes with the legacy stream is being captured.
 inline bool legacy_stream_is_blocked() {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  if (cudaStreamIsCapturing(cudaStreamLegacy, &status) == cudaSuccess) return false;
+  if (cudaStreamIsCapturing(cudaStreamLegacy, &status) != cudaErrorStreamCaptureImplicit)
+    return false;
   cudaGetLastError();
   return true;
 }
