@@ -46,11 +46,9 @@ inline constexpr bool is_loss = requires {
 };
 
 /// The loss of a row with a label, given the values of the label's entry and of the mean entry.
-/// `state` is that of the row relative to its maximum.
 template <class V, class T>
-KOKKOS_FORCEINLINE_FUNCTION T loss_of(const LogSumExpState<T>& state, T smoothing, T of_label,
-                                      T mean) {
-  const LogSoftmaxOutput<V> log_probability(state, EmptyRows::nan);
+KOKKOS_FORCEINLINE_FUNCTION T loss_of(const LogSoftmaxOutput<V>& log_probability, T smoothing,
+                                      T of_label, T mean) {
   if (smoothing == T(0)) return T(0) - log_probability(of_label);
   const T loss = T(0) - smoothing * log_probability(mean);
   return smoothing == T(1) ? loss : loss - (T(1) - smoothing) * log_probability(of_label);
@@ -58,9 +56,10 @@ KOKKOS_FORCEINLINE_FUNCTION T loss_of(const LogSumExpState<T>& state, T smoothin
 
 /// The label of a row and the entry there. The load of the entry depends on that of the label.
 /// Kernels that hold the row make the object before they load the row, and call load_entry() after
-/// that, so that they wait for the label and for the row at one time. Loops load both before the
-/// row, because more registers are in use later.
-template <class Op>
+/// they have loaded or reduced it, so that they wait for the label and for the row at one time.
+/// Loops load both before the row, because more registers are in use later. `one_axis`: whether the
+/// problem is known to have one outer axis.
+template <class Op, bool one_axis = false>
 class LabelEntry {
  public:
   template <class Arguments>
@@ -68,9 +67,9 @@ class LabelEntry {
   template <class Arguments>
   KOKKOS_FORCEINLINE_FUNCTION void load_entry(const Arguments&) {}
 };
-template <class Op>
+template <class Op, bool one_axis>
 requires is_loss<Op>
-class LabelEntry<Op> {
+class LabelEntry<Op, one_axis> {
   using V = typename Op::Types;
   using X = typename V::X;
   using T = typename V::Compute;
@@ -80,13 +79,13 @@ class LabelEntry<Op> {
   KOKKOS_FORCEINLINE_FUNCTION LabelEntry(const LossArgs<V>& arguments, std::int64_t r)
       : m_row(r),
         m_index(arguments.labels,
-                outer_offset(arguments.problem, r, arguments.labels.index.outer_stride)),
+                offset_of_row<one_axis>(arguments.problem, r, arguments.labels.index.outer_stride)),
         m_label(NoLabel::ignored),
         m_x(arguments.padding) {}
 
   KOKKOS_FORCEINLINE_FUNCTION void load_entry(const LossArgs<V>& arguments) {
     m_label = label_of_index(arguments.problem, arguments.labels, m_index.value(arguments.labels));
-    if (m_label >= 0) m_x = arguments.row(m_row).x[m_label * arguments.problem.x_column_stride];
+    if (m_label >= 0) m_x = x_of_row(arguments)[m_label * arguments.problem.x_column_stride];
   }
 
   /// Writes the loss and the log-sum-exp of the row, given the sum of the shares of its entries
@@ -94,18 +93,26 @@ class LabelEntry<Op> {
   KOKKOS_FORCEINLINE_FUNCTION void finish(const LossArgs<V>& arguments,
                                           const LogSumExpState<T>& state, T total) const {
     const auto& problem = arguments.problem;
+    const LogSoftmaxOutput<V> log_probability(state, EmptyRows::nan);
     if (arguments.row_lse.data != nullptr)
-      number_of_row(problem, arguments.row_lse, m_row) =
-          written_lse(lse_beside(state), arguments.scale_is_zero);
+      number_of_row<one_axis>(problem, arguments.row_lse, m_row) =
+          written_lse(log_probability.log_sum_exp(), arguments.scale_is_zero);
     T loss = m_label == NoLabel::ignored ? T(0) : Kokkos::Experimental::quiet_NaN_v<T>;
     if (m_label >= 0)
-      loss = loss_of<V>(state, arguments.smoothing,
-                        LossSource<V>(arguments).value(static_cast<T>(m_x), m_label),
-                        arguments.mean(total));
-    number_of_row(problem, arguments.loss, m_row) = loss;
+      loss = loss_of(log_probability, arguments.smoothing,
+                     LossSource<V>(arguments).value(static_cast<T>(m_x), m_label),
+                     arguments.mean(total));
+    number_of_row<one_axis>(problem, arguments.loss, m_row) = loss;
   }
 
  private:
+  KOKKOS_FORCEINLINE_FUNCTION const X* x_of_row(const LossArgs<V>& arguments) const {
+    if constexpr (one_axis)
+      return arguments.row_of_one_axis(m_row).x;
+    else
+      return arguments.row(m_row).x;
+  }
+
   std::int64_t m_row;
   LoadedIndex m_index;
   std::int64_t m_label;
@@ -159,16 +166,20 @@ std::size_t total_bytes([[maybe_unused]] int threads) {
     return 0;
 }
 
-/// Finishes row r, which the lanes of a vector hold in a tile.
-template <RowOp Op, int lanes, class Member, class Tile, class Arguments>
+/// Finishes row r, which the lanes of a vector hold in a tile, if it exists.
+template <RowOp Op, int lanes, class Member, class Tile, class Arguments, class Label>
 KOKKOS_FORCEINLINE_FUNCTION void finish_loss_of_lanes(const Member& member, const Tile& tile,
                                                       const Arguments& arguments, std::int64_t r,
-                                                      const LabelEntry<Op>& label, int lane,
+                                                      const typename Tile::Row& row,
+                                                      const Label& label, int lane,
                                                       const typename Op::State& state) {
-  RowTotal<Op> total;
-  total.add(tile, arguments, typename Tile::Row(arguments, r), 0, lane);
-  const auto all = merge_over_lanes<lanes>(member, total.state());
-  if (lane == 0 && r < arguments.problem.rows) label.finish(arguments, state, all.sum);
+  typename Op::Types::Compute total(0);
+  if (arguments.smoothing != 0) {
+    RowTotal<Op> of_lane;
+    of_lane.add(tile, arguments, row, 0, lane);
+    total = merge_over_lanes<lanes>(member, of_lane.state()).sum;
+  }
+  if (lane == 0 && r < arguments.problem.rows) label.finish(arguments, state, total);
 }
 
 }  // namespace KokkosSoftmax::Impl

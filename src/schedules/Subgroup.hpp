@@ -25,27 +25,40 @@ struct SubgroupKernel {
   ArgumentsOf<Source> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
+    // for operations with several numbers per row, whose places take much code for several axes
+    if constexpr (is_loss<Op>)
+      if (arguments.problem.outer_rank == 1) return compute<true>(member);
+    compute<false>(member);
+  }
+
+  static std::size_t scratch_bytes(std::int64_t /*columns*/) { return 0; }
+
+ private:
+  /// `one_axis`: whether the problem is known to have one outer axis.
+  template <bool one_axis>
+  KOKKOS_FORCEINLINE_FUNCTION void compute(const Member& member) const {
     constexpr int rows = Shape::rows_per_thread;
     const int lane = lane_number<Shape::lanes>(member);
     const std::int64_t team = member.league_rank();
     const std::int64_t first = arguments.first_row + team * rows_per_team + member.team_rank();
     static_assert(!is_loss<Op> || rows == 1, "one label is loaded early");
-    LabelEntry<Op> label(arguments, existing(first));
+    LabelEntry<Op, one_axis> label(arguments, existing(first));
     Share share[rows];
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows; ++k)
-      share[k].load(arguments, Row(arguments, existing(first + k * Shape::threads)), 0, lane);
-    label.load_entry(arguments);
+      share[k].load(arguments, row<one_axis>(existing(first + k * Shape::threads)), 0, lane);
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int k = 0; k < rows; ++k) {
       auto state =
           reduce_tile<Op, HeldState<Op>, Shape::lanes>(member, share[k], arguments.function);
+      label.load_entry(arguments);
       const std::int64_t r = first + k * Shape::threads;
       second_read_of_lanes<Share, Shape::lanes, EntryNumber::few>(
           member, arguments, 0, lane, state,
           [&] { return row_again<Row>(arguments, existing(r)); });
       if constexpr (is_loss<Op>) {
-        finish_loss_of_lanes<Op, Shape::lanes>(member, share[k], arguments, r, label, lane, state);
+        finish_loss_of_lanes<Op, Shape::lanes>(member, share[k], arguments, r,
+                                               row<one_axis>(existing(r)), label, lane, state);
       } else if (r < arguments.problem.rows) {
         finish_tile<Op>(arguments, share[k], Row(arguments, r), lane, lane == 0, state);
         if (lane == 0) finish_beside<Op>(arguments, r, state);
@@ -53,9 +66,14 @@ struct SubgroupKernel {
     }
   }
 
-  static std::size_t scratch_bytes(std::int64_t /*columns*/) { return 0; }
+  template <bool one_axis>
+  KOKKOS_FORCEINLINE_FUNCTION Row row(std::int64_t r) const {
+    if constexpr (one_axis)
+      return Row(arguments, r, arguments.row_of_one_axis(r));
+    else
+      return Row(arguments, r);
+  }
 
- private:
   /// Row r, or the last one for threads without a row. They compute it without writing results,
   /// which takes fewer instructions than to fill their registers with -inf.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t existing(std::int64_t r) const {

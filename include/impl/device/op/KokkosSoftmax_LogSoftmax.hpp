@@ -43,6 +43,12 @@ class LogSoftmaxOutput {
 
   KOKKOS_FORCEINLINE_FUNCTION LogSoftmaxOutput rescaled(T /*factor*/) const { return *this; }
 
+  /// The log-sum-exp of the row as it is written beside y (lse_beside()), from the same logarithm.
+  /// Only with EmptyRows::nan.
+  KOKKOS_FORCEINLINE_FUNCTION T log_sum_exp() const {
+    return m_log_sum == infinity ? -infinity : m_max + m_log_sum;
+  }
+
   KOKKOS_FORCEINLINE_FUNCTION AffineMap<T> affine() const { return {m_max, T(1), m_log_sum}; }
 
  private:
