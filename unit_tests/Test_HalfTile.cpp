@@ -25,14 +25,15 @@ class HalfTile : public ::testing::Test {
   using Host = Kokkos::DefaultHostExecutionSpace;
   template <AccessMode access>
   using Shape = KokkosSoftmax::Impl::Shape<1, 1, 2, width, access>;
-  template <AccessMode access>
-  using Tile =
-      KokkosSoftmax::Impl::HalfTile<KokkosSoftmax::Impl::PlainSource<V>, 2, width, 1, access>;
+  template <AccessMode access, bool loads_full_tiles>
+  using Tile = KokkosSoftmax::Impl::HalfTile<KokkosSoftmax::Impl::PlainSource<V>, 2, width, 1,
+                                             access, loads_full_tiles>;
 
   static void expect_sums_right(const RowsFor<typename V::X>& rows, double scale) {
     using Kernel = KernelFor<KokkosSoftmax::Impl::OnlineKernel, Host, Operation::logsumexp, V,
                              Shape<AccessMode::guarded_vectors>>;
-    static_assert(std::is_same_v<typename Kernel::RowTile, Tile<AccessMode::guarded_vectors>>);
+    static_assert(
+        std::is_same_v<typename Kernel::RowTile, Tile<AccessMode::guarded_vectors, true>>);
     expect_right<Kernel>({.function = Function::logsumexp, .options = {.axis = 1, .scale = scale}},
                          rows);
   }
@@ -40,8 +41,9 @@ class HalfTile : public ::testing::Test {
   static void expect_logarithms_right(const RowsFor<typename V::X>& rows, double scale) {
     using Kernel = KernelFor<KokkosSoftmax::Impl::FusedRegistersKernel, Host,
                              Operation::log_softmax, V, Shape<AccessMode::guarded_vectors>>;
-    static_assert(std::is_same_v<typename Kernel::Share, Tile<AccessMode::guarded_vectors>> ==
-                  (sizeof(typename V::Y) == 2));
+    static_assert(
+        std::is_same_v<typename Kernel::Share, Tile<AccessMode::guarded_vectors, false>> ==
+        (sizeof(typename V::Y) == 2));
     expect_right<Kernel>(
         {.function = Function::log_softmax, .options = {.axis = 1, .scale = scale}}, rows);
   }

@@ -19,22 +19,24 @@ inline constexpr bool keeps_half_pairs =
     width > 2 && moves_in_pairs<typename Source::Types::X, width>&&
                      Op::Outputs::compute_on_half_pairs&& Source::value_is_scaled_raw;
 
-template <class Op, class Source, int items, int width, int threads, AccessMode access>
+/// `in_loop`: whether most tiles of a kernel have all of their chunks.
+template <class Op, class Source, int items, int width, int threads, AccessMode access,
+          bool in_loop = false>
 using TileFor = typename std::conditional_t<
     keeps_half_pairs<Op, Source, width>,
-    std::type_identity<HalfTile<Source, items, width, threads, access>>,
+    std::type_identity<HalfTile<Source, items, width, threads, access, in_loop>>,
     std::type_identity<TileOf<Source, items, width, threads, access>>>::type;
 
 /// The tile of a team.
-template <class Op, class Source, class Shape>
-using TeamTileFor =
-    TileFor<Op, Source, Shape::items, Shape::width, Shape::lanes * Shape::threads, Shape::access>;
+template <class Op, class Source, class Shape, bool in_loop = false>
+using TeamTileFor = TileFor<Op, Source, Shape::items, Shape::width, Shape::lanes * Shape::threads,
+                            Shape::access, in_loop>;
 
 /// The tile of a kernel that moves along a row tile after tile, and reads it again to write.
 template <class Op, class Source, class Shape>
 using LoopTileFor =
     typename std::conditional_t<Op::writes_entries, std::type_identity<TeamTile<Source, Shape>>,
-                                std::type_identity<TeamTileFor<Op, Source, Shape>>>::type;
+                                std::type_identity<TeamTileFor<Op, Source, Shape, true>>>::type;
 
 }  // namespace KokkosSoftmax::Impl
 

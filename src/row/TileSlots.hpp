@@ -54,7 +54,8 @@ class TileSlots {
   static constexpr bool is_opaque = strides == Strides::any_opaque && sizeof(Entry) == 2;
 
   /// Loads the thread's chunks from number `first` on, as they are in memory. Chunks after the last
-  /// one that is read are filled with `padding`.
+  /// one that is read are filled with `padding`, if there can be some: if `guarded`.
+  template <bool guarded = true>
   KOKKOS_FORCEINLINE_FUNCTION static void load_chunks(const Source& source, const Row& row,
                                                       std::int64_t first, int thread_id,
                                                       Raw (&chunk)[items]) {
@@ -62,9 +63,9 @@ class TileSlots {
     const X* p = row.x_chunk(first + thread_id);
     if (access != AccessMode::vectors_across_rows &&
         (access != AccessMode::scalar || (strides == Strides::one_or_any && row.x_stride == 1)))
-      load_chunks_at(source, left, p, width, chunk);  // constant distance: immediate offsets
+      load_chunks_at<guarded>(source, left, p, width, chunk);  // for immediate offsets
     else
-      load_chunks_at(source, left, p, row.x_stride, chunk);
+      load_chunks_at<guarded>(source, left, p, row.x_stride, chunk);
   }
 
   /// The column of the thread's peeled entry, or -1. Peeled entries belong to the tile with chunk
@@ -72,6 +73,11 @@ class TileSlots {
   KOKKOS_FORCEINLINE_FUNCTION static std::int64_t edge_column(const Row& row, std::int64_t first,
                                                               int thread_id) {
     return first == 0 ? row.edge_column(thread_id) : -1;
+  }
+
+  /// Whether all threads have all chunks from number `first` on.
+  KOKKOS_FORCEINLINE_FUNCTION static bool is_full(const Row& row, std::int64_t first) {
+    return row.end - first >= chunks;
   }
 
   /// Chunk i of this thread exists if i * threads < chunks_left.
@@ -94,14 +100,14 @@ class TileSlots {
   /// Loads the thread's chunks, which are `threads * distance` entries apart. Threads that hold all
   /// chunks of a strided row need no guards, whose predicates would take registers beside what the
   /// source reads besides x.
-  template <class Distance>
+  template <bool guarded, class Distance>
   KOKKOS_FORCEINLINE_FUNCTION static void load_chunks_at(const Source& source, int left, const X* p,
                                                          Distance distance, Raw (&chunk)[items]) {
     if constexpr (knows_rows<Source> &&
                   (access == AccessMode::scalar || access == AccessMode::vectors_across_rows)) {
       if (holds(items - 1, left)) return load_guarded<false>(source, left, p, distance, chunk);
     }
-    load_guarded<true>(source, left, p, distance, chunk);
+    load_guarded<guarded>(source, left, p, distance, chunk);
   }
 
   /// The pointer is advanced outside of the guards, so that each guard contains only a load and
