@@ -64,12 +64,12 @@ struct RegisterShapes : ShapeUnits<V> {
   /// Half types have such rows in `packed`, except if there are gaps between rows.
   using SeveralRows =
       std::conditional_t<gives_halfs, ShapeList<>, ShapeList<Scalar<1, 4, 2>, Scalar<1, 6, 2>>>;
-  using ShortRows =
-      decltype(ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
-                         Guarded<8, 4, 1>, Guarded<16, 3, 1>, Guarded<16, 4, 1>, Guarded<32, 3, 1>,
-                         Guarded<32, 4, 1>, Guarded<32, 8, 1>, Scalar<1, 2, 4>>{} +
-               ThreeEntries{} + SeveralRows{} +
-               ShapeList<Scalar<1, 8, 1>, Scalar<2, 8, 1>, Scalar<4, 8, 1>>{});
+  using ShortAlignedRows =
+      ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
+                Guarded<8, 4, 1>, Guarded<16, 3, 1>, Guarded<16, 4, 1>, Guarded<32, 3, 1>,
+                Guarded<32, 4, 1>, Guarded<32, 8, 1>>;
+  using ShortScalarRows = decltype(ShapeList<Scalar<1, 2, 4>>{} + ThreeEntries{} + SeveralRows{} +
+                                   ShapeList<Scalar<1, 8, 1>, Scalar<2, 8, 1>, Scalar<4, 8, 1>>{});
   /// For short rows of odd length. Loads of one entry by many lanes are fast if few lanes have
   /// nothing to load. They are then faster than a few chunks with peeled entries.
   using AnyAlignmentShortRows =
@@ -95,7 +95,7 @@ struct RegisterShapes : ShapeUnits<V> {
   /// For double, some shapes for any alignment are scalar ones, and rounding up makes some shapes
   /// equal. Each shape is taken once.
   using AnySubgroup = decltype(
-      ShapeList<>{} + ShortRows{} +
+      ShapeList<>{} + ShortAlignedRows{} + ShortScalarRows{} +
       std::conditional_t<is_full_precision<V>, AnyAlignmentShortRows,
                          std::conditional_t<output_is_wider<V>, AnyAlignmentShortWideningRows,
                                             AnyAlignmentShortHalfRows>>{});
@@ -230,11 +230,33 @@ struct RegisterShapes : ShapeUnits<V> {
   template <int lanes, int entries>
   using LseDenseAnyAlignment =
       Shape<128 / lanes, lanes, entries, 1, AccessMode::scalar, lse_dense_teams(entries)>;
+  /// Aligned rows of half types, in loads of 16 bytes whatever the type of the results is. A lane
+  /// has 32 or 64 entries, also if half of the slots are empty: so few lanes share what a row takes
+  /// besides its entries.
+  static constexpr int lse_half_teams(int entries) { return entries > 32 ? 8 : 10; }
+  template <int lanes, int entries, int rows = 1>
+  using LseHalfs = Shape<128 / lanes, lanes, entries / widest<typename V::X>, widest<typename V::X>,
+                         AccessMode::guarded_vectors, lse_half_teams(entries), rows>;
+  using ShortAlignedHalfRows =
+      ShapeList<Guarded<1, 2, 2>, LseHalfs<1, 16, 2>, LseHalfs<1, 32>, LseHalfs<2, 32>,
+                LseHalfs<4, 32>, LseHalfs<8, 32>, LseHalfs<8, 64>, LseHalfs<16, 64>>;
+  /// The same at any address.
+  using ShortHalfRowsAtAnyAddress =
+      ShapeList<PeeledHalfs<4, 16, 2, 10>, PeeledHalfs<4, 20, 2, 9>, PeeledHalfs<8, 16, 4, 10>,
+                PeeledHalfs<8, 24, 4, 10>, PeeledHalfs<8, 32, 4, 10>, PeeledHalfs<8, 64, 4, 8>,
+                PeeledHalfs<16, 64, 8, 8>, Scalar<8, 8>, Scalar<32, 8>, Scalar<32, 16>>;
+  /// Floats gain nothing from a shape for each number of items.
+  using ReducedFloats = decltype(
+      ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
+                Guarded<8, 4, 1>, Guarded<16, 4, 1>, Guarded<32, 4, 1>, Guarded<32, 8, 1>>{} +
+      ShortScalarRows{} + AnyAlignmentShortRows{});
+  using ReducedHalfs = decltype(ShortAlignedHalfRows{} + ShortScalarRows{} +
+                                ShortHalfRowsAtAnyAddress{});
   using ReducedSubgroup = std::conditional_t<
       sizeof(T) == 8,
-      ShapeList<Guarded<1, 2, 2>, Guarded<2, 2, 2>, Guarded<2, 4, 1>, Guarded<4, 4, 1>,
-                LseDense<4, 8>, LseDense<8, 6>, LseDense<8, 8>, LseDense<16, 6>, LseDense<16, 8>,
-                LseDense<32, 6>, LseDense<32, 8>,  //
+      ShapeList<Guarded<1, 2, 2>, Guarded<1, 4, 1>, LseDense<1, 8>, LseDense<2, 6>, LseDense<2, 8>,
+                LseDense<4, 6>, LseDense<4, 8>, LseDense<8, 6>, LseDense<8, 8>, LseDense<16, 6>,
+                LseDense<16, 8>, LseDense<32, 6>, LseDense<32, 8>,  //
                 Scalar<1, 2, 4>, Scalar<1, 3, 4>, Scalar<1, 4, 2>, Scalar<1, 6, 2>, Scalar<1, 8, 1>,
                 Scalar<2, 8, 1>, Scalar<4, 8, 1>, Scalar<8, 8, 1>,  //
                 LseDenseAnyAlignment<8, 12>, LseDenseAnyAlignment<8, 16>,
@@ -242,7 +264,7 @@ struct RegisterShapes : ShapeUnits<V> {
                 LseDenseAnyAlignment<32, 10>, LseDenseAnyAlignment<32, 12>,
                 LseDenseAnyAlignment<32, 14>, LseDenseAnyAlignment<32, 16>,
                 LseDenseAnyAlignment<32, 20>, LseDenseAnyAlignment<32, 26>>,
-      AnySubgroup>;
+      std::conditional_t<sizeof(typename V::X) == 2, ReducedHalfs, ReducedFloats>>;
   /// Tuning tables have other algorithms for many rows of double. Few rows gain little from a shape
   /// for each number of items.
   template <int warps, int items>
@@ -250,8 +272,8 @@ struct RegisterShapes : ShapeUnits<V> {
   using ReducedFusedRegisters =
       std::conditional_t<sizeof(T) == 8,
                          decltype(ExactRows{} +
-                                  ShapeList<LseRow<2, 6>, LseRow<2, 8>, LseRow<4, 6>, LseRow<4, 8>,
-                                            LseRow<8, 6>, LseRow<8, 8>, LseRow<16, 8>>{}),
+                                  ShapeList<LseRow<2, 8>, LseRow<4, 6>, LseRow<4, 8>, LseRow<8, 6>,
+                                            LseRow<8, 8>, LseRow<16, 8>>{}),
                          FusedRegisters>;
 };
 
