@@ -31,8 +31,8 @@ struct LossShapes : NoShapes {
   using AlignedLoop = typename Of::template AlignedOf<32, many, warps, Of::teams(32, warps)>;
 
   /// Few lanes share what a row takes besides its entries, which is 300 to 400 instructions. A lane
-  /// has up to 128 bytes, also if half of the slots are empty. 64 entries of half types have 64
-  /// registers.
+  /// has up to 128 bytes, also if half of the slots are empty. A lane with 64 entries of half types
+  /// has 64 registers.
   static constexpr int teams(int entries) {
     if (Of::has_halfs) return entries > 32 ? 8 : 10;
     return Of::teams_of(entries, 4);

@@ -25,7 +25,7 @@ struct SubgroupKernel {
   ArgumentsOf<Source> arguments;
 
   KOKKOS_INLINE_FUNCTION void operator()(const Member& member) const {
-    // for operations with several numbers per row, whose places take much code for several axes
+    // A loss finds several places per row. With several outer axes, that takes much code.
     if constexpr (is_loss<Op>)
       if (arguments.problem.outer_rank == 1) return compute<true>(member);
     compute<false>(member);
