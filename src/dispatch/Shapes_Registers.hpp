@@ -230,10 +230,11 @@ struct RegisterShapes : ShapeUnits<V> {
   template <int lanes, int entries>
   using LseDenseAnyAlignment =
       Shape<128 / lanes, lanes, entries, 1, AccessMode::scalar, lse_dense_teams(entries)>;
+  /// The number of teams leaves a lane the registers that it needs.
+  static constexpr int lse_half_teams(int entries) { return entries > 32 ? 8 : 10; }
   /// Aligned rows of half types, in loads of 16 bytes whatever the type of the results is. A lane
   /// has 32 or 64 entries, also if half of the slots are empty: so few lanes share what a row takes
   /// besides its entries.
-  static constexpr int lse_half_teams(int entries) { return entries > 32 ? 8 : 10; }
   template <int lanes, int entries, int rows = 1>
   using LseHalfs = Shape<128 / lanes, lanes, entries / widest<typename V::X>, widest<typename V::X>,
                          AccessMode::guarded_vectors, lse_half_teams(entries), rows>;

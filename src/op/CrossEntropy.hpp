@@ -85,7 +85,8 @@ class LabelEntry<Op, one_axis> {
 
   KOKKOS_FORCEINLINE_FUNCTION void load_entry(const LossArgs<V>& arguments) {
     m_label = label_of_index(arguments.problem, arguments.labels, m_index.value(arguments.labels));
-    if (m_label >= 0) m_x = x_of_row(arguments)[m_label * arguments.problem.x_column_stride];
+    if (m_label >= 0)
+      m_x = arguments.template row<one_axis>(m_row).x[m_label * arguments.problem.x_column_stride];
   }
 
   /// Writes the loss and the log-sum-exp of the row, given the sum of the shares of its entries
@@ -106,13 +107,6 @@ class LabelEntry<Op, one_axis> {
   }
 
  private:
-  KOKKOS_FORCEINLINE_FUNCTION const X* x_of_row(const LossArgs<V>& arguments) const {
-    if constexpr (one_axis)
-      return arguments.row_of_one_axis(m_row).x;
-    else
-      return arguments.row(m_row).x;
-  }
-
   std::int64_t m_row;
   LoadedIndex m_index;
   std::int64_t m_label;

@@ -55,9 +55,12 @@ struct RowArgs {
     return first_row + member.league_rank();
   }
 
-  /// The addresses are computed from the members in one place. Otherwise, nvcc wouldn't know that
-  /// they are in global memory.
+  /// Where row r starts. `one_axis`: whether the problem is known to have one outer axis. The
+  /// addresses for several axes are computed from the members in one place. Otherwise, nvcc
+  /// wouldn't know that they are in global memory.
+  template <bool one_axis = false>
   KOKKOS_FORCEINLINE_FUNCTION RowPointers<V> row(std::int64_t r) const {
+    if constexpr (one_axis) return row_of_one_axis(r);
     std::int64_t x = 0;
     std::int64_t y = 0;
     r = first_index(r, [&](int d, std::int64_t index) {

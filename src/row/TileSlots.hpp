@@ -54,7 +54,7 @@ class TileSlots {
   static constexpr bool is_opaque = strides == Strides::any_opaque && sizeof(Entry) == 2;
 
   /// Loads the thread's chunks from number `first` on, as they are in memory. Chunks after the last
-  /// one that is read are filled with `padding`, if there can be some: if `guarded`.
+  /// one that is read are filled with `padding`. `guarded`: whether there can be such chunks.
   template <bool guarded = true>
   KOKKOS_FORCEINLINE_FUNCTION static void load_chunks(const Source& source, const Row& row,
                                                       std::int64_t first, int thread_id,

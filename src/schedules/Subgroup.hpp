@@ -68,10 +68,7 @@ struct SubgroupKernel {
 
   template <bool one_axis>
   KOKKOS_FORCEINLINE_FUNCTION Row row(std::int64_t r) const {
-    if constexpr (one_axis)
-      return Row(arguments, r, arguments.row_of_one_axis(r));
-    else
-      return Row(arguments, r);
+    return Row(arguments, r, arguments.template row<one_axis>(r));
   }
 
   /// Row r, or the last one for threads without a row. They compute it without writing results,
