@@ -55,7 +55,7 @@ class RaggedTeamsLaunch {
     }
     const std::int64_t longest = m_arguments.problem.entries;
     if (longest > longest_done)
-      launch_for_list<OfTeams>(RaggedStep::teams, 2 * m_windows,
+      launch_for_list<OfTeams>(RaggedStep::teams, std::max(vector_windows, 2 * m_windows),
                                RaggedTeamsKernel<Exec, Op, Shape>(m_arguments));
     if constexpr (Op::reduces)
       if (longest > Shape::longest_of_team) finish_long_rows();
@@ -123,8 +123,8 @@ class RaggedTeamsLaunch {
                                RaggedWriteKernel<Exec, Op, Shape>(m_arguments));
   }
 
-  /// Launches a kernel whose teams share a list of up to `most` elements: some teams more than are
-  /// resident at one time, so that it doesn't matter if some of them take longer.
+  /// Launches a kernel whose teams share lists of up to `most` elements each: some teams more than
+  /// are resident at one time, so that it doesn't matter if some of them take longer.
   template <class Policy, class Kernel>
   void launch_for_list(RaggedStep step, std::int64_t most, const Kernel& kernel) const {
     constexpr std::int64_t per_resident_team =

@@ -41,7 +41,6 @@ struct RaggedRowShape {
   };
   static constexpr std::int64_t longest_of_team = std::int64_t(items) * width * lanes * threads_;
   static constexpr std::int64_t least_mean = longest_of_team * least_eighths / 8;
-  static constexpr std::int64_t window = longest_of_team;  // these teams have no parts of rows
 };
 
 /// Vectors whose rows have a part of the lanes each (RaggedPartsOfVectorsKernel). A lane holds 128
@@ -103,11 +102,13 @@ struct RaggedShape {
   /// Longer rows are long: they are divided among teams.
   static constexpr std::int64_t longest_of_team = std::int64_t(items) * width * lanes * threads_;
   static constexpr std::int64_t vector_window = Slots::capacity;
-  static constexpr std::int64_t vector_windows = longest_of_team / 2 / vector_window;
+  static constexpr std::int64_t vector_windows = longest_of_team / vector_window;
   static constexpr std::int64_t window = vector_windows * vector_window;
   /// The rows that a vector computes at one time.
   static constexpr int most_rows_of_vector = Slots::capacity / 8 + 8;
-  static_assert(vector_windows > 0 && window <= longest_of_team / 2);
+  static_assert(
+      vector_windows > 0 && window <= longest_of_team,
+      "a team holds the part of a long row in a window, and no window has two beginnings");
   using Sizes =
       RaggedSizes<lanes_, vectors, vector_window, longest_of_vector, window, longest_of_team>;
 

@@ -77,7 +77,7 @@ class TeamRows {
 
   /// Writes the state of a part to `state`, or its results if they don't depend on the row's state.
   KOKKOS_FORCEINLINE_FUNCTION void reduce(const RowPart& of_row, State* state) const {
-    HeldPart<items_of_part> part(*this, of_row);
+    HeldPart<Shape::items> part(*this, of_row);
     if constexpr (Op::reduces) {
       const State all = merge(part.template state_of_vector<State>(*this));
       if (m_thread_id == 0) *state = all;
@@ -88,7 +88,7 @@ class TeamRows {
 
   /// Writes the results of a part, given the row's state.
   KOKKOS_FORCEINLINE_FUNCTION void write(const RowPart& of_row, const State& state) const {
-    HeldPart<items_of_part> part(*this, of_row);
+    HeldPart<Shape::items> part(*this, of_row);
     Op::write_part(m_arguments, part.tile, part.row, m_thread_id, of_row.row, state);
   }
 
@@ -99,8 +99,6 @@ class TeamRows {
  private:
   static constexpr int threads = Shape::OfTeams::threads;
   static constexpr int lanes = Shape::lanes;
-  static constexpr int items_of_part =
-      Shape::window * 2 <= Shape::longest_of_team ? Shape::items / 2 : Shape::items;
   template <int items>
   using TileOfItems =
       TileOf<typename Op::Source, items, Shape::width, threads * lanes, Shape::access>;
