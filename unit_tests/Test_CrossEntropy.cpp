@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <random>
@@ -487,30 +488,109 @@ TYPED_TEST(CrossEntropy, Gradients) {
   }
 }
 
-// Rows of chunks or of halves of chunks, which a GPU divides into pieces: several rows per piece,
-// and rows of one piece and of several, numbers of pieces that do and don't fill the last warp, and
-// labels at the ends of chunks, pieces and rows. Other short rows, whose chunks have two rows.
-TYPED_TEST(CrossEntropy, GradientsInPieces) {
+// A GPU divides rows into parts of chunks, and computes the entries before the first chunk and
+// after the last one by themselves. Several short rows share a warp. So there are rows of one part
+// and of several, which begin anywhere in a chunk, numbers of rows that do and don't fill the last
+// warp, and labels at the ends of rows, chunks and parts. Other short rows have whole or half
+// chunks, or chunks with two rows.
+TYPED_TEST(CrossEntropy, GradientsInParts) {
   using X = typename TypeParam::x_value;
   for (const std::size_t columns :
-       {5,   8,   9,   10,  12,  16,  30,  50,  64,   80,   100,  101, 128,
-        136, 200, 250, 255, 256, 384, 500, 504, 1000, 1002, 1032, 8200})
+       {5,   8,   9,   10,  12,  13,   16,   17,   24,   27,   30,  33,  50,
+        61,  64,  65,  80,  100, 101,  128,  129,  136,  200,  250, 255, 256,
+        257, 333, 384, 500, 513, 1000, 1002, 1027, 1032, 4099, 8200})
     for (const std::size_t count : {1, 3, 6, 37, 150}) {
       if (count > 37 && columns > 100) continue;
       const auto& x = normal_sample<X>(count, columns).rows;
       Labels labels = random_labels(count, columns, 0.125, 1);
-      const std::size_t ends[] = {0, 7, 8, 63, 64, 127, 128, 255, columns - 1};
+      const std::size_t ends[] = {0,   1,   7,   8,           15,          63,         64,
+                                  127, 128, 255, columns - 8, columns - 2, columns - 1};
       for (std::size_t row = 0; row < count; row += 2)
-        labels.of_row[row] = static_cast<std::int64_t>(std::min(ends[row / 2 % 9], columns - 1));
+        labels.of_row[row] =
+            static_cast<std::int64_t>(std::min(ends[row / 2 % std::size(ends)], columns - 1));
       const Extents extents{count, columns};
       EXPECT_TRUE((TestFixture::template check_gradient<Right, Right, Right>(extents, x, &labels, 1,
                                                                              0.75, true)));
-      for (const std::size_t offset : {0, 2, 4})
+      for (const std::size_t offset : {0, 1, 2, 4, 7})
         EXPECT_TRUE((TestFixture::template check_gradient<Right, Right, Right>(
             extents, x, &labels, 1, 1.0, false, offset)));
       EXPECT_TRUE(
           (TestFixture::template check_gradient<Right, Right, Right>(extents, x, nullptr, 1, 1.0)));
     }
+}
+
+constexpr std::int64_t ignored_label = -100;
+
+/// A matrix and its transposed copy, which cross_entropy_backward processes along axes 0 and 1.
+template <class X, class T, class Exec>
+struct TransposedGradients {
+  using Matrix = Kokkos::View<X**, Right, Exec>;
+  using Range = Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>>;
+
+  TransposedGradients(std::int64_t columns, std::int64_t rows)
+      : along_0("x", columns, rows),
+        dx_along_0("dx", columns, rows),
+        along_1("x", rows, columns),
+        dx_along_1("dx", rows, columns),
+        lse("lse", rows),
+        derivative("derivative", rows),
+        label("label", rows) {}
+
+  void fill(const Exec& exec) const {
+    const TransposedGradients self = *this;
+    Kokkos::parallel_for(
+        Range(exec, 0, along_0.extent(1)), KOKKOS_LAMBDA(std::int64_t r) {
+          const auto columns = static_cast<std::int64_t>(self.along_0.extent(0));
+          self.lse(r) = T(3) + static_cast<T>(r % 17) / 8;
+          self.derivative(r) = static_cast<T>(r % 29 - 14);
+          self.label(r) = r % 11 == 0 ? ignored_label : r * 31 % columns;
+          for (std::int64_t j = 0; j < columns; ++j)
+            self.along_0(j, r) = self.along_1(r, j) =
+                static_cast<X>(static_cast<T>((r * 7 + j * 13) % 61) / 16);
+        });
+  }
+
+  void compute(const Exec& exec) const {
+    CrossEntropyOptions options{.ignore_index = ignored_label, .label_smoothing = 0.125};
+    options.axis = 0;
+    cross_entropy_backward(exec, along_0, label, lse, derivative, dx_along_0, options);
+    options.axis = 1;
+    cross_entropy_backward(exec, along_1, label, lse, derivative, dx_along_1, options);
+  }
+
+  /// The number of entries of dx that differ. Waits for the execution space instance.
+  std::int64_t differences(const Exec& exec) const {
+    const TransposedGradients self = *this;
+    std::int64_t different = 0;
+    Kokkos::parallel_reduce(
+        Range(exec, 0, along_0.extent(1)),
+        KOKKOS_LAMBDA(std::int64_t r, std::int64_t & sum) {
+          for (std::size_t j = 0; j < self.dx_along_0.extent(0); ++j)
+            if (!(self.dx_along_0(j, r) == self.dx_along_1(r, j))) ++sum;
+        },
+        different);
+    return different;
+  }
+
+  Matrix along_0, dx_along_0, along_1, dx_along_1;
+  Kokkos::View<T*, Exec> lse, derivative;
+  Kokkos::View<std::int64_t*, Exec> label;
+};
+
+// Along axis 0, a lane of a GPU has more columns the more rows there are. The results have the same
+// bits as those along axis 1.
+TYPED_TEST(CrossEntropy, GradientsOfManyNeighbouringRows) {
+  using X = typename TypeParam::x_value;
+  if (is_host_space<typename TypeParam::exec>) GTEST_SKIP() << "lanes of hosts have all columns";
+  constexpr std::int64_t chunk = 16 / sizeof(X);
+  for (const std::int64_t rows : {131074 * chunk, 131074 * chunk + 1}) {
+    const typename TypeParam::exec exec;
+    const TransposedGradients<X, typename TypeParam::value, typename TypeParam::exec> gradients(
+        77, rows);
+    gradients.fill(exec);
+    gradients.compute(exec);
+    EXPECT_EQ(gradients.differences(exec), 0) << "in " << rows << " rows";
+  }
 }
 
 TYPED_TEST(CrossEntropy, LogsumexpBackwardWithOperands) {

@@ -76,6 +76,32 @@ void expect_right_in_place(std::int64_t rows, std::int64_t columns, const Option
   }
 }
 
+/// The same for cross_entropy_backward. The label of each row is the last column.
+template <class Exec>
+void expect_right_gradient_in_place(std::int64_t rows, std::int64_t columns) {
+  const Matrix<Exec> x(Kokkos::view_alloc("x", Kokkos::WithoutInitializing), rows, columns);
+  const Kokkos::View<float*, Exec> lse("lse", rows), derivative("derivative", rows);
+  const Kokkos::View<std::int64_t*, Exec> label("label", rows);
+  const auto host_lse = Kokkos::create_mirror_view(lse);
+  long double lse_of_period[period];
+  for (std::int64_t row = 0; row < std::min(period, rows); ++row)
+    lse_of_period[row] = true_logsumexp(row, columns);
+  for (std::int64_t row = 0; row < rows; ++row)
+    host_lse(row) = static_cast<float>(lse_of_period[row % period]);
+  Kokkos::deep_copy(lse, host_lse);
+  Kokkos::deep_copy(derivative, 1.0f);
+  Kokkos::deep_copy(label, columns - 1);
+  fill_periodically(x);
+  cross_entropy_backward(Exec{}, x, label, lse, derivative, x);
+  for (const std::int64_t row : interesting_indices(rows))
+    for (const std::int64_t column : interesting_indices(columns)) {
+      const float got = entry_of(x, row, column);
+      const long double p = std::exp(periodic_entry(row, column) - lse_of_period[row % period]);
+      const long double truth = column == columns - 1 ? p - 1 : p;
+      EXPECT_NEAR(got, truth, 1e-5 * std::abs(truth)) << "in row " << row << ", column " << column;
+    }
+}
+
 template <class C>
 class SlowSizes : public ::testing::Test {
  protected:
@@ -102,6 +128,16 @@ TYPED_TEST(SlowSizes, MoreThan2To31Columns) {
 // scratch memory.
 TYPED_TEST(SlowSizes, TwoTo32Columns) {
   expect_right_in_place<typename TypeParam::exec>(1, std::int64_t{1} << 32, {.reproducible = true});
+}
+
+TYPED_TEST(SlowSizes, GradientOfMoreThan2To32Elements) {
+  expect_right_gradient_in_place<typename TypeParam::exec>((std::int64_t{1} << 20) + 3, 4099);
+}
+
+// Numbers of columns that fit 32 bits, except if they are rounded up or shifted, and larger ones.
+TYPED_TEST(SlowSizes, GradientsOfMoreThan2To30Columns) {
+  expect_right_gradient_in_place<typename TypeParam::exec>(1, (std::int64_t{1} << 30) + 4);
+  expect_right_gradient_in_place<typename TypeParam::exec>(2, (std::int64_t{1} << 31) + 5);
 }
 
 }  // namespace

@@ -41,28 +41,39 @@ void launch_gradient_kernel(const Exec& exec, const std::string& label, const Ke
                        kernel);
 }
 
-/// Computes rows in pieces or, if they are of double, in parts, if that takes less time. Returns
-/// whether it did. Operands would take too many registers.
+/// Computes rows along one outer axis in parts or, if they are too short for that, several per
+/// lane. Returns whether it did. Operands would take too many registers.
 template <class Source, int width, class Exec, class Context>
-bool launch_gradient_in_pieces(const Exec& exec, const std::string& label, const Context& context) {
-  [[maybe_unused]] const auto& arguments = context.arguments;
-  [[maybe_unused]] const bool has_whole_chunks =
-      has_chunks(context, AccessMode::guarded_vectors, width);
+bool launch_gradient_of_one_axis(const Exec& exec, const std::string& label,
+                                 const Context& context) {
   if constexpr (knows_rows<Source>) {
     return false;
-  } else if constexpr (sizeof(typename Source::Types::Compute) == 8) {
-    using Kernel = GradientPartsKernel<Source, width>;
-    if (!has_whole_chunks || !Kernel::serves(arguments)) return false;
-    launch_gradient_kernel(exec, label, Kernel(arguments));
-    return true;
   } else {
-    using Kernel = GradientPiecesKernel<Source, width>;
-    const bool in_halves = !has_whole_chunks;
-    if (in_halves && !has_chunks(context, AccessMode::guarded_vectors, width / 2)) return false;
-    if (!Kernel::serves(arguments, in_halves)) return false;
-    launch_gradient_kernel(exec, label, Kernel(arguments, in_halves));
-    return true;
+    using Parts = GradientPartsKernel<Source, width>;
+    const auto& arguments = context.arguments;
+    if (Parts::serves(arguments)) {
+      launch_gradient_kernel(exec, label, Parts(arguments));
+      return true;
+    }
+    if constexpr (sizeof(typename Source::Types::X) < 8) {
+      using ShortRows = GradientShortRowsKernel<Source, width>;
+      const bool in_halves = !has_chunks(context, AccessMode::guarded_vectors, width);
+      if (in_halves && !has_chunks(context, AccessMode::guarded_vectors, width / 2)) return false;
+      if (!ShortRows::serves(arguments)) return false;
+      launch_gradient_kernel(exec, label, ShortRows(arguments, in_halves));
+      return true;
+    }
+    return false;
   }
+}
+
+/// Computes rows with any strides, entry by entry. The kernel is that of problems with operands, so
+/// that there is one less per type.
+template <class Exec, class T>
+void launch_gradient_of_entries(const Exec& exec, const std::string& label,
+                                const GradientProblem<T>& problem, const Options& options) {
+  using Kernel = GradientRowsKernel<GeneralSource<ValueTypes<T>>, 1>;
+  launch_gradient_kernel(exec, label, Kernel(typename Kernel::Arguments(problem, options)));
 }
 
 template <template <class> class SourceOf, class Exec, class T>
@@ -84,18 +95,18 @@ void launch_gradient_of(const Exec& exec, const std::string& label,
         launch_gradient_kernel(exec, label, GradientColumnsKernel<Source, width>(arguments));
       else
         launch_gradient_kernel(exec, label, GradientColumnsKernel<Source, 1>(arguments));
-    } else if (launch_gradient_in_pieces<Source, width>(exec, label, context)) {
+    } else if (launch_gradient_of_one_axis<Source, width>(exec, label, context)) {
       return;
     } else if (has_chunks(context, AccessMode::dense_rows, width) ||
                has_chunks(context, AccessMode::guarded_vectors, width)) {
       launch_gradient_kernel(exec, label, GradientRowsKernel<Source, width>(arguments));
     } else {
-      launch_gradient_kernel(exec, label, GradientRowsKernel<Source, 1>(arguments));
+      launch_gradient_of_entries(exec, label, problem, any_access);
     }
   }
 }
 
-/// Enqueues a gradient. Problems without bias and masks have kernels of their own.
+/// Enqueues a gradient. Most problems without bias and masks have kernels of their own.
 template <class Exec, class T>
 void launch_gradient(const Exec& exec, const std::string& label, const GradientProblem<T>& problem,
                      const Options& options) {

@@ -3,15 +3,18 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_GRADIENT_HPP
 
 /// \file
-/// The kernels of gradients of operations with one number per row. Three are for rows whose columns
-/// lie side by side: two for rows that consist of chunks, and one for any. The last one is for
-/// columns whose rows lie side by side. All are launched over a range.
+/// The kernels of gradients of operations with one number per row. Two are for rows along one outer
+/// axis whose columns lie side by side: one for rows of some chunks, and one for shorter rows. One
+/// is for all other rows. The last one is for columns whose rows lie side by side. All are launched
+/// over a range.
 
+#include <algorithm>
 #include <backend/DivideUp.hpp>
 #include <row/Chunk.hpp>
 #include <row/GradientArgs.hpp>
 #include <row/Row.hpp>
 #include <type_traits>
+#include <utility>
 
 namespace KokkosSoftmax::Impl {
 
@@ -78,7 +81,7 @@ class GradientChunks {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t columns() const { return arguments.problem.columns; }
 
   /// Whether there is one outer axis and numbers of 32 bits suffice, if a row is divided into
-  /// `count` equal parts of `whole` columns in all.
+  /// `count` equal parts of `whole` columns in all, beside a few peeled entries.
   bool fits_32_bits(std::int64_t count, std::int64_t whole) const {
     constexpr std::int64_t most = std::int64_t{1} << 30;
     return arguments.problem.outer_rank == 1 && whole <= most && rows() * count <= most;
@@ -121,12 +124,180 @@ class GradientChunks {
   }
 };
 
-/// Rows that consist of whole chunks, or of halves of chunks, along one outer axis. A row is
-/// divided into pieces of `lanes` chunks. The last piece can have fewer. Several rows of up to half
-/// as many chunks are one piece. A warp computes `items` pieces, so that what is computed once per
-/// row or per warp takes little of the time.
+/// Rows along one outer axis, at any address if x and dx are aligned in the same way. A row is
+/// divided into parts of up to `items` chunks per lane. Several short rows share a warp, each with
+/// some of its lanes. The entries before the first chunk and after the last one are *peeled*: they
+/// are computed one by one. The entry of the label is written a second time after all chunks, so
+/// that no chunk has a branch for it.
 template <class Source, int width>
-class GradientPiecesKernel : public GradientChunks<Source, width> {
+class GradientPartsKernel : public GradientChunks<Source, width> {
+  using Base = GradientChunks<Source, width>;
+  using Base::arguments;
+  using Base::columns;
+  using Base::rows;
+  using typename Base::OfRow;
+  using typename Base::Raw;
+  using typename Base::T;
+  using typename Base::V;
+  using typename Base::X;
+  static constexpr int items = 4;
+  static constexpr int log_of_warp = 5;
+  /// Doubles have few peeled entries, and are faster if these are computed after the chunks: their
+  /// stores would come before the load of the label's entry. (Measured on an H200.)
+  static constexpr bool peels_last = sizeof(X) == 8;
+  /// Other kernels are faster for rows of fewer chunks (measured on an H200).
+  static constexpr std::int64_t fewest_chunks = sizeof(X) == 8 ? 2 : 4;
+  static_assert(Base::lanes == 1 << log_of_warp);
+
+ public:
+  using typename Base::Arguments;
+  /// Doubles have 80 registers, and other types 64.
+  using Bounds = Kokkos::LaunchBounds<256, sizeof(X) == 8 ? 3 : 4>;
+
+  explicit GradientPartsKernel(const Arguments& arguments_)
+      : Base(arguments_),
+        m_columns(static_cast<int>(columns())),
+        m_log_lanes(log_of_lanes()),
+        m_parts_of_row(static_cast<int>(parts_of_row(m_log_lanes))) {}
+
+  /// Whether rows are long enough, x and dx are aligned in the same way along one outer axis, and
+  /// numbers of 32 bits suffice.
+  static bool serves(const Arguments& arguments) {
+    const GradientPartsKernel kernel(arguments);
+    const std::int64_t parts = kernel.parts_of_row(kernel.m_log_lanes);
+    return kernel.chunks_of_row() >= fewest_chunks && kernel.is_aligned_alike() &&
+           kernel.fits_32_bits(parts, width * kernel.chunks_of_parts(kernel.m_log_lanes));
+  }
+
+  /// The number of iterations of the range.
+  std::int64_t iterations() const { return (rows() * m_parts_of_row) << m_log_lanes; }
+
+  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t iteration) const {
+    if (m_log_lanes == log_of_warp)
+      compute<true>(iteration);
+    else
+      compute<false>(iteration);
+  }
+
+ private:
+  bool is_aligned_alike() const {
+    const auto& p = arguments.problem;
+    const auto number = [](const X* x) { return reinterpret_cast<std::uintptr_t>(x) / sizeof(X); };
+    const auto between_rows = static_cast<std::uint64_t>(p.outer[0].x_stride - p.outer[0].y_stride);
+    const std::uint64_t differences =
+        (number(p.x) - number(p.y)) | (p.rows == 1 ? 0 : between_rows);
+    return p.x_column_stride == 1 && p.y_column_stride == 1 && differences % width == 0;
+  }
+
+  /// Those of a row that begins with a chunk. Others can have one less.
+  std::int64_t chunks_of_row() const { return columns() / width; }
+  std::int64_t parts_of_row(int log_lanes) const {
+    return divide_up(chunks_of_row(), std::int64_t{items} << log_lanes);
+  }
+  std::int64_t chunks_of_parts(int log_lanes) const {
+    return (parts_of_row(log_lanes) * items) << log_lanes;
+  }
+  /// A row of up to 128 chunks is one part, with the fewest lanes that leave each of them `items`
+  /// chunks, or one less if the row is short. Longer rows have the most lanes (32, 16 or 8) with
+  /// which 4 of 5 places for chunks are taken. (All measured on an H200.)
+  int log_of_lanes() const {
+    constexpr int most_chunks_of_short_row = sizeof(X) == 8 ? 4 : 8, fewest_of_long_row = 3;
+    const std::int64_t chunks = chunks_of_row();
+    int log = 0;
+    if (chunks <= (items << log_of_warp)) {
+      const int most = chunks <= most_chunks_of_short_row ? items - 1 : items;
+      while ((std::int64_t{most} << log) < chunks) ++log;
+    } else {
+      log = log_of_warp;
+      while (log > fewest_of_long_row && 5 * chunks < 4 * chunks_of_parts(log)) --log;
+    }
+    return log;
+  }
+
+  /// \tparam whole_warps  whether a part has all lanes of a warp
+  template <bool whole_warps>
+  KOKKOS_FORCEINLINE_FUNCTION void compute(std::int64_t iteration) const {
+    const int log_lanes = whole_warps ? log_of_warp : m_log_lanes;
+    const int lanes = 1 << log_lanes, step = width << log_lanes;
+    const auto lane = static_cast<int>(iteration & (lanes - 1));
+    const auto part = static_cast<unsigned>(iteration >> log_lanes);
+    const unsigned row = part / static_cast<unsigned>(m_parts_of_row);
+    const auto part_of_row = static_cast<int>(part - row * static_cast<unsigned>(m_parts_of_row));
+    const auto p = arguments.row_of_one_axis(row);
+    const auto before = static_cast<int>(reinterpret_cast<std::uintptr_t>(p.x) / sizeof(X) % width);
+    const int head = before == 0 ? 0 : width - before;
+    const int column = head + part_of_row * items * step + lane * width;
+    const int left = head + (m_columns - head) / width * width - column;
+    const X* const x = p.x + column;
+    X* const dx = p.y + column;
+    Raw chunk[items];
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i)
+      if (i * step < left) chunk[i] = *reinterpret_cast<const Raw*>(x + i * step);
+    const OfRow of_row(arguments, row, std::true_type());
+    if (!peels_last && part_of_row == 0) compute_peeled(of_row, p, head, lane, lanes);
+    compute_chunks(of_row, chunk, column, left, step, x, dx);
+    if (peels_last && part_of_row == 0) compute_peeled(of_row, p, head, lane, lanes);
+  }
+
+  /// Computes the peeled entries that this lane has. A row has at most 2 * (width - 1) of them.
+  KOKKOS_FORCEINLINE_FUNCTION void compute_peeled(const OfRow& of_row, const RowPointers<V>& p,
+                                                  int head, int lane, int lanes) const {
+    const Source source(arguments);
+    const int peeled = head + (m_columns - head) % width;
+    KOKKOSSOFTMAX_IMPL_NO_UNROLL
+    for (int e = lane; e < peeled; e += lanes) {
+      const int column = e < head ? e : m_columns - peeled + e;
+      const T x = static_cast<T>(p.x[column]);
+      p.y[column] = of_row.dx(source, x, column, column == of_row.row.label);
+    }
+  }
+
+  /// Computes this lane's chunks. The first one is at `column`, and there at `x` and `dx`. `left`:
+  /// the number of entries from there to the end of the row's last chunk.
+  KOKKOS_FORCEINLINE_FUNCTION void compute_chunks(const OfRow& of_row, const Raw (&chunk)[items],
+                                                  int column, int left, int step, const X* x,
+                                                  X* dx) const {
+    if (of_row.row.is_ignored()) return write_zeros(left, step, dx);
+    const Source source(arguments);
+    const int label = place_of_label(of_row.row.label - column, left, step);
+    T of_label = T(0);
+    if (label >= 0) of_label = static_cast<T>(x[label]);  // before dx replaces x
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i) {
+      if (i * step >= left) break;
+      T value[width];
+      widen<X, width>(chunk[i], value);
+      store_whole(reinterpret_cast<Chunk<X, width>*>(dx + i * step),
+                  this->chunk_without_label(source, column + i * step, of_row, value));
+    }
+    if (label >= 0) dx[label] = of_row.dx(source, of_label, column + label, true);
+  }
+
+  /// The place, counted from this lane's first entry, of a label at this distance from it if the
+  /// lane has it in a chunk, and -1 otherwise.
+  KOKKOS_FORCEINLINE_FUNCTION static int place_of_label(std::int64_t distance, int left, int step) {
+    if (distance < 0 || distance >= left || distance >= items * step) return -1;
+    const auto place = static_cast<int>(distance);
+    return (place & (step - 1)) < width ? place : -1;
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION static void write_zeros(int left, int step, X* dx) {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i)
+      if (i * step < left)
+        store_whole(reinterpret_cast<Chunk<X, width>*>(dx + i * step), Chunk<X, width>{});
+  }
+
+  int m_columns;
+  int m_log_lanes;
+  int m_parts_of_row;
+};
+
+/// Rows of few chunks, or halves of chunks, along one outer axis. A lane computes a chunk of each
+/// of `items` rows, whose numbers are all loaded before one is used.
+template <class Source, int width>
+class GradientShortRowsKernel : public GradientChunks<Source, width> {
   using Base = GradientChunks<Source, width>;
   using Base::arguments;
   using Base::columns;
@@ -137,6 +308,7 @@ class GradientPiecesKernel : public GradientChunks<Source, width> {
   using typename Base::T;
   using typename Base::X;
   static constexpr int items = 4;
+  static constexpr int most_chunks = 4;
 
  public:
   using typename Base::Arguments;
@@ -146,88 +318,75 @@ class GradientPiecesKernel : public GradientChunks<Source, width> {
 
   /// \param in_halves  whether halves of chunks are loaded and stored, because rows begin at
   ///                   multiples of them, or end there
-  GradientPiecesKernel(const Arguments& arguments_, bool in_halves)
+  GradientShortRowsKernel(const Arguments& arguments_, bool in_halves)
       : Base(arguments_),
         m_in_halves(in_halves),
         m_rows(static_cast<int>(rows())),
         m_columns(static_cast<int>(columns())),
-        m_log_lanes(log_of_lanes_of_row()),
-        m_pieces_of_row(static_cast<int>(pieces_of_row())) {}
+        m_log_lanes(log_of_lanes_of_row()) {}
 
-  /// Whether there is one outer axis, numbers of 32 bits suffice, and few lanes have nothing to do
-  /// at the end of each row. Long rows of half types lose time in halves.
-  static bool serves(const Arguments& arguments, bool in_halves) {
-    constexpr std::int64_t most_columns_in_halves = 512;
-    const GradientPiecesKernel kernel(arguments, in_halves);
-    if (in_halves && sizeof(X) == 2 && kernel.columns() > most_columns_in_halves) return false;
-    const std::int64_t pieces = kernel.pieces_of_row();
-    const std::int64_t whole = pieces * (width << kernel.m_log_lanes);
-    return kernel.fits_32_bits(pieces, whole) && 5 * kernel.columns() >= 3 * whole;
+  /// Whether there is one outer axis, rows are short, and numbers of 32 bits suffice. The caller
+  /// checks that rows begin at chunks, or at halves of chunks.
+  static bool serves(const Arguments& arguments) {
+    return arguments.problem.columns <= most_chunks * width &&
+           GradientShortRowsKernel(arguments, false).fits_32_bits(1, most_chunks * width);
   }
 
   /// The number of iterations of the range.
   std::int64_t iterations() const {
-    const std::int64_t pieces = divide_up(rows(), std::int64_t{rows_of_piece()}) * pieces_of_row();
-    return divide_up(pieces, std::int64_t{items}) * lanes;
+    return divide_up(rows(), std::int64_t{items} * rows_of_warp()) * lanes;
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t iteration) const {
+    const auto lane = static_cast<int>(iteration % lanes);
+    const int column = (lane & ((1 << m_log_lanes) - 1)) * width;
+    if (column >= m_columns) return;
+    const int rows_before = static_cast<int>(iteration / lanes) * items * rows_of_warp();
+    const int first = rows_before + (lane >> m_log_lanes);
+    constexpr std::make_integer_sequence<int, items> each;
     if (m_in_halves)
-      compute<true>(iteration);
+      compute<true>(first, column, each);
     else
-      compute<false>(iteration);
+      compute<false>(first, column, each);
   }
 
  private:
-  struct Place {
-    int row;
-    int column;
-  };
-
-  template <bool in_halves>
-  KOKKOS_FORCEINLINE_FUNCTION void compute(std::int64_t iteration) const {
-    const auto warp = static_cast<unsigned>(iteration / lanes);
-    const unsigned pieces_of_row = static_cast<unsigned>(m_pieces_of_row);
-    const unsigned rows_before = warp * items / pieces_of_row;  // in pieces
-    const unsigned piece = warp * items - rows_before * pieces_of_row;
-    const auto lane = static_cast<int>(iteration % lanes);
-    const int lane_of_row = lane & ((1 << m_log_lanes) - 1);
-    const Place first{static_cast<int>(rows_before) * rows_of_piece() + (lane >> m_log_lanes),
-                      (static_cast<int>(piece) * lanes + lane_of_row) * width};
+  template <bool in_halves, int... i>
+  KOKKOS_FORCEINLINE_FUNCTION void compute(int first, int column,
+                                           std::integer_sequence<int, i...>) const {
+    const int row[items] = {first + i * rows_of_warp()...};
     Raw chunk[items];
-    Place at = first;
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i, at = after(at))
-      if (exists(at))
-        chunk[i] = load<in_halves>(arguments.row_of_one_axis(at.row).x + at.column, at.column);
-    const Source source(arguments);
-    at = first;
-    OfRow of_row(arguments, at.row < m_rows ? at.row : 0, std::true_type());
+    for (int k = 0; k < items; ++k)
+      if (row[k] < m_rows)
+        chunk[k] = load<in_halves>(arguments.row_of_one_axis(row[k]).x + column, column);
+    const OfRow of_row[items] = {
+        OfRow(arguments, row[i] < m_rows ? row[i] : 0, std::true_type())...};
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i) {
-      if (at.row >= m_rows) break;
-      if (exists(at)) {
-        T x[width];
-        widen<X, width>(chunk[i], x);
-        store<in_halves>(this->chunk_of_row(source, at.column, of_row, x),
-                         arguments.row_of_one_axis(at.row).y + at.column, at.column);
-      }
-      const Place next = after(at);
-      if (i + 1 < items && next.row != at.row && next.row < m_rows)
-        of_row = OfRow(arguments, next.row, std::true_type());
-      at = next;
+    for (int k = 0; k < items; ++k) {
+      if (row[k] >= m_rows) break;
+      store<in_halves>(computed(of_row[k], column, chunk[k]),
+                       arguments.row_of_one_axis(row[k]).y + column, column);
     }
   }
 
-  KOKKOS_FORCEINLINE_FUNCTION bool exists(const Place& at) const {
-    return at.column < m_columns && at.row < m_rows;
+  /// The results of a chunk. There is no branch for the label, because a warp has those of many
+  /// rows.
+  KOKKOS_FORCEINLINE_FUNCTION Chunk<X, width> computed(const OfRow& of_row, int column,
+                                                       const Raw& chunk) const {
+    const Source source(arguments);
+    const int label = place_below<width>(of_row.row.label - column);
+    T x[width];
+    widen<X, width>(chunk, x);
+    Chunk<X, width> out;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < width; ++k) {
+      const T dx = of_row.row(source.value(x[k], 0), k == label);
+      out.entry[k] = static_cast<X>(of_row.row.is_ignored() ? T(0) : dx);
+    }
+    return out;
   }
-  /// The same lane of the next piece.
-  KOKKOS_FORCEINLINE_FUNCTION Place after(const Place& at) const {
-    const int column = at.column + lanes * width;
-    const int whole = m_pieces_of_row * lanes * width;
-    return column < whole ? Place{at.row, column} : Place{at.row + rows_of_piece(), column - whole};
-  }
+
   template <class Half>
   struct Halves {
     Half half[2];
@@ -252,112 +411,17 @@ class GradientPiecesKernel : public GradientChunks<Source, width> {
     return column + width / 2 < m_columns;
   }
 
-  std::int64_t pieces_of_row() const { return divide_up(columns(), std::int64_t{lanes * width}); }
-  KOKKOS_FORCEINLINE_FUNCTION int rows_of_piece() const { return lanes >> m_log_lanes; }
+  KOKKOS_FORCEINLINE_FUNCTION int rows_of_warp() const { return lanes >> m_log_lanes; }
   int log_of_lanes_of_row() const {
     int log = 0;
-    while ((1 << log) < lanes && (width << log) < columns()) ++log;
+    while ((1 << log) < most_chunks && (width << log) < m_columns) ++log;
     return log;
   }
 
   bool m_in_halves;
   int m_rows;
   int m_columns;
-  int m_log_lanes;  // a row, or a piece of it, has 2^m_log_lanes lanes
-  int m_pieces_of_row;
-};
-
-/// Rows that consist of whole chunks, along one outer axis. A warp computes a part of one row, with
-/// `items` chunks per lane. A chunk takes fewer instructions and registers than in pieces. The
-/// entry of the label is written a second time after all chunks, so that no chunk has a branch for
-/// it.
-template <class Source, int width>
-class GradientPartsKernel : public GradientChunks<Source, width> {
-  using Base = GradientChunks<Source, width>;
-  using Base::arguments;
-  using Base::columns;
-  using Base::lanes;
-  using Base::rows;
-  using typename Base::OfRow;
-  using typename Base::Raw;
-  using typename Base::T;
-  using typename Base::X;
-  static constexpr int items = 4;
-  static constexpr int step = lanes * width;
-
- public:
-  using typename Base::Arguments;
-  /// Doubles have 80 registers.
-  using Bounds = Kokkos::LaunchBounds<256, 3>;
-
-  explicit GradientPartsKernel(const Arguments& arguments_)
-      : Base(arguments_),
-        m_columns(static_cast<int>(columns())),
-        m_parts_of_row(static_cast<int>(parts_of_row())) {}
-
-  /// Whether there is one outer axis, numbers of 32 bits suffice, and at least half of the lanes
-  /// have something to do.
-  static bool serves(const Arguments& arguments) {
-    const GradientPartsKernel kernel(arguments);
-    const std::int64_t whole = kernel.parts_of_row() * items * step;
-    return kernel.fits_32_bits(kernel.parts_of_row(), whole) && 2 * kernel.columns() >= whole;
-  }
-
-  /// The number of iterations of the range.
-  std::int64_t iterations() const { return rows() * parts_of_row() * lanes; }
-
-  KOKKOS_INLINE_FUNCTION void operator()(std::int64_t iteration) const {
-    const auto part = static_cast<unsigned>(iteration / lanes);
-    const unsigned row = part / static_cast<unsigned>(m_parts_of_row);
-    const auto part_of_row = static_cast<int>(part - row * static_cast<unsigned>(m_parts_of_row));
-    const int column = part_of_row * items * step + static_cast<int>(iteration % lanes) * width;
-    const auto p = arguments.row_of_one_axis(row);
-    compute(row, column, p.x + column, p.y + column);
-  }
-
- private:
-  std::int64_t parts_of_row() const { return (columns() + items * step - 1) / (items * step); }
-
-  /// Computes this lane's chunks, the first of which is at `column`.
-  KOKKOS_FORCEINLINE_FUNCTION void compute(std::int64_t row, int column, const X* x, X* dx) const {
-    const int left = m_columns - column;
-    Raw chunk[items];
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i)
-      if (i * step < left) chunk[i] = *reinterpret_cast<const Raw*>(x + i * step);
-    const Source source(arguments);
-    const OfRow of_row(arguments, row, std::true_type());
-    if (of_row.row.is_ignored()) return write_zeros(left, dx);
-    const int label = place_of_label(of_row.row.label - column);
-    T of_label = T(0);
-    if (label >= 0) of_label = static_cast<T>(x[label]);  // before dx replaces x
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i) {
-      if (i * step >= left) break;
-      T value[width];
-      widen<X, width>(chunk[i], value);
-      store_whole(reinterpret_cast<Chunk<X, width>*>(dx + i * step),
-                  this->chunk_without_label(source, column + i * step, of_row, value));
-    }
-    if (label >= 0) dx[label] = of_row.dx(source, of_label, column + label, true);
-  }
-
-  /// The place, counted from this lane's first entry, of a label at this distance from it if the
-  /// lane has it, and -1 otherwise.
-  KOKKOS_FORCEINLINE_FUNCTION static int place_of_label(std::int64_t distance) {
-    const int place = place_below<items * step>(distance);
-    return place % step < width ? place : -1;
-  }
-
-  KOKKOS_FORCEINLINE_FUNCTION static void write_zeros(int left, X* dx) {
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i)
-      if (i * step < left)
-        store_whole(reinterpret_cast<Chunk<X, width>*>(dx + i * step), Chunk<X, width>{});
-  }
-
-  int m_columns;
-  int m_parts_of_row;
+  int m_log_lanes;  // a row has 2^m_log_lanes lanes
 };
 
 /// Rows whose columns lie side by side. The entries of all rows are divided into chunks of `width`.
@@ -532,8 +596,8 @@ class GradientRowsKernel : public GradientChunks<Source, width> {
   bool m_crosses_rows;  // chunks have entries of one or two rows, which are short
 };
 
-/// Columns whose rows lie side by side. A lane computes `width` neighbouring rows in `items`
-/// columns.
+/// Columns whose rows lie side by side. A lane computes `width` neighbouring rows in blocks of
+/// `items` columns.
 template <class Source, int width>
 class GradientColumnsKernel {
   using V = typename Source::Types;
@@ -548,20 +612,21 @@ class GradientColumnsKernel {
 
   using Bounds = Kokkos::LaunchBounds<>;  // the compiler's choice
 
-  explicit GradientColumnsKernel(const Arguments& arguments_) : arguments(arguments_) {}
+  explicit GradientColumnsKernel(const Arguments& arguments_)
+      : arguments(arguments_),
+        m_columns_of_lane(columns_of_lane()),
+        m_lanes_of_row(divide_up(arguments.problem.columns, m_columns_of_lane)) {}
 
   /// The number of iterations of the range.
-  std::int64_t iterations() const {
-    return arguments.problem.rows / width * ((arguments.problem.columns + items - 1) / items);
-  }
+  std::int64_t iterations() const { return arguments.problem.rows / width * m_lanes_of_row; }
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t iteration) const {
     const std::int64_t chunks = neighbours() / width;
     const std::int64_t line = quotient(iteration, chunks);
-    const std::int64_t blocks = (arguments.problem.columns + items - 1) / items;
-    const std::int64_t group = quotient(line, blocks);
+    const std::int64_t group = quotient(line, m_lanes_of_row);
     const std::int64_t row = group * neighbours() + (iteration - line * chunks) * width;
-    compute(row, (line - group * blocks) * items);
+    const std::int64_t first = (line - group * m_lanes_of_row) * m_columns_of_lane;
+    compute(row, first, std::make_integer_sequence<int, width>{});
   }
 
   Arguments arguments;
@@ -570,26 +635,53 @@ class GradientColumnsKernel {
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t neighbours() const {
     return arguments.problem.outer[arguments.problem.outer_rank - 1].extent;
   }
-
-  KOKKOS_FORCEINLINE_FUNCTION void compute(std::int64_t row, std::int64_t column) const {
-    const auto& problem = arguments.problem;
-    const RowPointers<V> p = arguments.row(row);
-    const X* const x = p.x + column * problem.x_column_stride;
-    X* const dx = p.y + column * problem.y_column_stride;
-    const std::int64_t left = problem.columns - column;
-    Raw chunk[items];
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < items; ++i)
-      if (i < left) chunk[i] = *reinterpret_cast<const Raw*>(x + i * problem.x_column_stride);
-    compute_rows(row, column, left, chunk, dx, std::make_integer_sequence<int, width>{});
+  /// Up to 32 columns, if they leave enough lanes to fill a GPU: a lane loads the numbers of its
+  /// rows once. (Measured on an H200, which can have 270 336 lanes at one time.)
+  std::int64_t columns_of_lane() const {
+    constexpr std::int64_t enough_lanes = std::int64_t{1} << 19;
+    const std::int64_t most_blocks = arguments.has_labels() || sizeof(X) == 2 ? 4 : 2;
+    const std::int64_t blocks = divide_up(arguments.problem.columns, std::int64_t{items});
+    const std::int64_t blocks_of_all = arguments.problem.rows / width * blocks;
+    return items * std::clamp<std::int64_t>(blocks_of_all / enough_lanes, 1, most_blocks);
   }
 
   template <int... k>
-  KOKKOS_FORCEINLINE_FUNCTION void compute_rows(std::int64_t row, std::int64_t column,
-                                                std::int64_t left, const Raw (&chunk)[items], X* dx,
-                                                std::integer_sequence<int, k...>) const {
+  KOKKOS_FORCEINLINE_FUNCTION void compute(std::int64_t row, std::int64_t first,
+                                           std::integer_sequence<int, k...> each) const {
+    const auto& problem = arguments.problem;
+    const RowPointers<V> p = arguments.row(row);
+    const X* x = p.x + first * problem.x_column_stride;
+    X* dx = p.y + first * problem.y_column_stride;
+    const std::int64_t rest = problem.columns - first;
+    std::int64_t left = rest < m_columns_of_lane ? rest : m_columns_of_lane;
+    Raw chunk[items];
+    load_block(x, left, chunk);
+    const OfRow of_row[width] = {OfRow(arguments, row + k)...};  // loaded together with the chunks
+    std::int64_t column = first;
+    KOKKOSSOFTMAX_IMPL_NO_UNROLL
+    while (true) {
+      compute_block(of_row, column, left, chunk, dx, each);
+      if ((left -= items) <= 0) return;
+      column += items;
+      x += items * problem.x_column_stride;
+      dx += items * problem.y_column_stride;
+      load_block(x, left, chunk);
+    }
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION void load_block(const X* x, std::int64_t left,
+                                              Raw (&chunk)[items]) const {
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < items; ++i)
+      if (i < left)
+        chunk[i] = *reinterpret_cast<const Raw*>(x + i * arguments.problem.x_column_stride);
+  }
+
+  template <int... k>
+  KOKKOS_FORCEINLINE_FUNCTION void compute_block(const OfRow (&of_row)[width], std::int64_t column,
+                                                 std::int64_t left, const Raw (&chunk)[items],
+                                                 X* dx, std::integer_sequence<int, k...>) const {
     const Source source(arguments);
-    const OfRow of_row[width] = {OfRow(arguments, row + k)...};
     const int label[width] = {place_below<items>(of_row[k].row.label - column)...};
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < items; ++i) {
@@ -605,6 +697,9 @@ class GradientColumnsKernel {
                   out);
     }
   }
+
+  std::int64_t m_columns_of_lane;
+  std::int64_t m_lanes_of_row;  // the columns of a chunk of rows are divided among them
 };
 
 }  // namespace KokkosSoftmax::Impl
