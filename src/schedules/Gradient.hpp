@@ -639,7 +639,8 @@ class GradientColumnsKernel {
   /// rows once. (Measured on an H200, which can have 270 336 lanes at one time.)
   std::int64_t columns_of_lane() const {
     constexpr std::int64_t enough_lanes = std::int64_t{1} << 19;
-    const std::int64_t most_blocks = arguments.has_labels() || sizeof(X) == 2 ? 4 : 2;
+    const bool has_many = sizeof(X) == 2 || (arguments.has_labels() && width > 1);
+    const std::int64_t most_blocks = has_many ? 4 : 2;
     const std::int64_t blocks = divide_up(arguments.problem.columns, std::int64_t{items});
     const std::int64_t blocks_of_all = arguments.problem.rows / width * blocks;
     return items * std::clamp<std::int64_t>(blocks_of_all / enough_lanes, 1, most_blocks);
