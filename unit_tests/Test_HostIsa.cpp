@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Tests calls on a host if KOKKOSSOFTMAX_ISA has a wrong value. After a call with a right value, it
-// isn't read again. So CTest sets the variable for these tests.
+// What the library knows of the processor of a host. Calls if KOKKOSSOFTMAX_ISA has a wrong value:
+// after a call with a right value, it isn't read again, so CTest sets the variable for these tests.
 
 #include <KokkosSoftmax.hpp>
 #include <Kokkos_Core.hpp>
 #include <cstdlib>
+#include <host/Isa.hpp>
 #include <string>
 #include <support/Throws.hpp>
+#include <thread>
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -40,6 +42,20 @@ class HostIsaUnknown : public ::testing::Test {
   const Vector<float> dlse{"dlse", rows};
   const Vector<int> numbers{"numbers", rows};
 };
+
+// A virtual machine with few cores can report the whole cache of a processor with many.
+TEST(HostCaches, AreNoLargerThanProcessorsCanUse) {
+  constexpr std::int64_t most_per_processor = std::int64_t{32} << 20;
+  const std::int64_t processors = std::thread::hardware_concurrency();
+  std::int64_t before = 1;
+  for (const std::int64_t threads :
+       {std::int64_t{1}, std::int64_t{2}, processors, 2 * processors}) {
+    const std::int64_t bytes = KokkosSoftmax::Impl::last_level_cache_bytes(threads);
+    EXPECT_GE(bytes, before) << threads << " threads";
+    EXPECT_LE(bytes, processors * most_per_processor) << threads << " threads";
+    before = bytes;
+  }
+}
 
 TEST_F(HostIsaUnknown, FunctionsThrow) {
   for (const int axis : {0, 1}) {

@@ -49,6 +49,18 @@ std::int64_t count_of_list(std::istream& list) {
   return count;
 }
 
+/// More bytes of a last-level cache than a processor can use. A virtual machine can report the
+/// whole cache, although it has few of the cores that share it. Intel's server processors have up
+/// to 5 MiB per core, and AMD's with few cores per cache up to 32 MiB. (8 MiB made rows of 4 MiB
+/// slower on a Xeon with 2 cores.)
+std::int64_t most_bytes_per_processor() {
+  constexpr std::int64_t mebibyte = std::int64_t{1} << 20;
+#if defined(__x86_64__)
+  if (__builtin_cpu_is("intel")) return 16 * mebibyte;
+#endif
+  return 32 * mebibyte;
+}
+
 /// The cache of the highest level that Linux reports for the first processor, in as many copies as
 /// the processors need. Bytes of 0 if nothing is reported.
 LastLevelCache cache_of_linux() {
@@ -66,7 +78,8 @@ LastLevelCache cache_of_linux() {
     highest = level;
     const std::int64_t sharing = std::max<std::int64_t>(count_of_list(list), 1);
     const std::int64_t processors = sysconf(_SC_NPROCESSORS_ONLN);
-    cache = {kilobytes << 10, std::max<std::int64_t>(processors / sharing, 1)};
+    cache = {std::min(kilobytes << 10, sharing * most_bytes_per_processor()),
+             std::max<std::int64_t>(processors / sharing, 1)};
   }
   return cache;
 }
