@@ -351,21 +351,25 @@ std::int64_t pipelined_rows_of_vectors(const Job& job) {
 }
 
 /// Computes the first rows of a job if that takes less time than ShortRows and DenseRows. Returns
-/// their number, which may be 0. The choice was measured on AMD's Zen 4. Half types are left out
-/// because they take long to compile.
+/// their number, which may be 0. The choice was measured on AMD's Zen 4, and on an Intel Xeon with
+/// vectors of 64 bytes. Half types are left out because they take long to compile.
 template <class Op, class Job>
 std::int64_t pipelined_short_rows(const Job& job) {
   using T = typename Job::T;
   using L = Lanes<T, widest<T>>;
   if constexpr (Op::writes_entries && sizeof(typename Job::X) >= 4 &&
                 std::is_same_v<typename Job::X, typename Job::Y>) {
-    if (!is_amd()) return 0;
+    constexpr bool has_wide_vectors = sizeof(typename L::V) >= 64;
+    if (!is_amd() && !has_wide_vectors) return 0;
     if (job.columns > L::width) return pipelined_rows_of_vectors<Op, L, 2>(job);
     const bool is_dense = job.x_stride == job.columns && job.y_stride == job.columns;
-    if (is_dense && L::width % job.columns == 0) return pipelined_dense_rows<Op, L, L::width>(job);
+    // On Intel's processors, vectors of several rows take as long in DenseRows.
+    const bool has_vectors_of_rows = is_amd() || job.columns == L::width;
+    if (is_dense && has_vectors_of_rows && L::width % job.columns == 0)
+      return pipelined_dense_rows<Op, L, L::width>(job);
     // Vectors of 32 bytes have no fast stores of some elements.
-    if constexpr (sizeof(typename L::V) >= 64) {
-      constexpr std::int64_t most_for_dense_rows = L::width >= 16 ? 10 : 6;
+    if constexpr (has_wide_vectors) {
+      const std::int64_t most_for_dense_rows = L::width < 16 ? 6 : is_amd() ? 10 : 8;
       const bool is_for_dense_rows =
           is_dense && is_dense_number<L>(job.columns) && job.columns <= most_for_dense_rows;
       if (job.columns > L::width / 2 && !is_for_dense_rows)
