@@ -363,13 +363,15 @@ std::int64_t pipelined_short_rows(const Job& job) {
     if (!is_amd() && !has_wide_vectors) return 0;
     if (job.columns > L::width) return pipelined_rows_of_vectors<Op, L, 2>(job);
     const bool is_dense = job.x_stride == job.columns && job.y_stride == job.columns;
+    const bool fills_vectors = is_dense && L::width % job.columns == 0;
     // On Intel's processors, vectors of several rows take as long in DenseRows.
-    const bool has_vectors_of_rows = is_amd() || job.columns == L::width;
-    if (is_dense && has_vectors_of_rows && L::width % job.columns == 0)
+    if (fills_vectors && (is_amd() || job.columns == L::width))
       return pipelined_dense_rows<Op, L, L::width>(job);
     // Vectors of 32 bytes have no fast stores of some elements.
     if constexpr (has_wide_vectors) {
-      const std::int64_t most_for_dense_rows = L::width < 16 ? 6 : is_amd() ? 10 : 8;
+      constexpr int most_floats_of_amd = 10, most_doubles = 6;
+      const int most_floats = is_amd() ? most_floats_of_amd : max_dense_columns_of_others;
+      const int most_for_dense_rows = L::width >= 16 ? most_floats : most_doubles;
       const bool is_for_dense_rows =
           is_dense && is_dense_number<L>(job.columns) && job.columns <= most_for_dense_rows;
       if (job.columns > L::width / 2 && !is_for_dense_rows)

@@ -98,30 +98,6 @@ class GradientChunks {
     for (int k = 0; k < width; ++k) out.entry[k] = of_row.dx(source, x[k], column + k);
     return out;
   }
-  /// The results of a chunk at this column, which has no end of a row.
-  KOKKOS_FORCEINLINE_FUNCTION Chunk<X, width> chunk_of_row(const Source& source,
-                                                           std::int64_t column, const OfRow& of_row,
-                                                           const T (&x)[width]) const {
-    const int label = place_below<width>(of_row.row.label - column);
-    Chunk<X, width> out = chunk_without_label(source, column, of_row, x);
-    if (label >= 0 || of_row.row.is_ignored()) set_label(source, column, of_row, label, x, out);
-    return out;
-  }
-
- private:
-  /// Replaces the entry of the label, or all entries of an ignored row. It computes one entry,
-  /// because the other lanes of the warp, whose chunks have no label, wait for it.
-  KOKKOS_FORCEINLINE_FUNCTION void set_label(const Source& source, std::int64_t column,
-                                             const OfRow& of_row, int label, const T (&x)[width],
-                                             Chunk<X, width>& out) const {
-    T of_label = x[0];
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 1; k < width; ++k) of_label = k == label ? x[k] : of_label;
-    const X dx = of_row.dx(source, of_label, column + label, true);
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < width; ++k)
-      if (k == label || of_row.row.is_ignored()) out.entry[k] = dx;
-  }
 };
 
 /// Rows along one outer axis, at any address if x and dx are aligned in the same way. A row is
@@ -530,6 +506,30 @@ class GradientRowsKernel : public GradientChunks<Source, width> {
     return arguments.row(at.row).y + at.column * arguments.problem.y_column_stride;
   }
 
+  /// The results of a chunk at this column, which has no end of a row.
+  KOKKOS_FORCEINLINE_FUNCTION Chunk<X, width> chunk_of_row(const Source& source,
+                                                           std::int64_t column, const OfRow& of_row,
+                                                           const T (&x)[width]) const {
+    const int label = place_below<width>(of_row.row.label - column);
+    Chunk<X, width> out = this->chunk_without_label(source, column, of_row, x);
+    if (label >= 0 || of_row.row.is_ignored()) set_label(source, column, of_row, label, x, out);
+    return out;
+  }
+
+  /// Replaces the entry of the label, or all entries of an ignored row. It computes one entry,
+  /// because the other lanes of the warp, whose chunks have no label, wait for it.
+  KOKKOS_FORCEINLINE_FUNCTION void set_label(const Source& source, std::int64_t column,
+                                             const OfRow& of_row, int label, const T (&x)[width],
+                                             Chunk<X, width>& out) const {
+    T of_label = x[0];
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 1; k < width; ++k) of_label = k == label ? x[k] : of_label;
+    const X dx = of_row.dx(source, of_label, column + label, true);
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int k = 0; k < width; ++k)
+      if (k == label || of_row.row.is_ignored()) out.entry[k] = dx;
+  }
+
   template <bool crosses_rows>
   KOKKOS_FORCEINLINE_FUNCTION Chunk<X, width> computed_chunk(const Entry& at, const OfRow& of_row,
                                                              const Raw& chunk) const {
@@ -537,7 +537,7 @@ class GradientRowsKernel : public GradientChunks<Source, width> {
     T x[width];
     widen<X, width>(chunk, x);
     if constexpr (crosses_rows) return chunk_of_two_rows(source, at, of_row, x);
-    if (at.column + width <= columns()) return this->chunk_of_row(source, at.column, of_row, x);
+    if (at.column + width <= columns()) return chunk_of_row(source, at.column, of_row, x);
     Chunk<X, width> out;
     compute_rows(source, at, of_row, x, out);
     return out;

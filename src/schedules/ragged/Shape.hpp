@@ -108,7 +108,7 @@ struct RaggedShape {
   static constexpr int most_rows_of_vector = Slots::capacity / 8 + 8;
   static_assert(
       vector_windows > 0 && window <= longest_of_team,
-      "a team holds the part of a long row in a window, and no window has two beginnings");
+      "a team holds the part of a long row in a window, and two long rows don't begin in one");
   using Sizes =
       RaggedSizes<lanes_, vectors, vector_window, longest_of_vector, window, longest_of_team>;
 
