@@ -521,16 +521,24 @@ TYPED_TEST(HostKernels, RowsSideBySide) {
       true, {1, 2, 3, 5, 8, 9, 15, 16, 17, 24, 31, 33, 64, 65, 100, 300, 1000, 4096, 5001});
 }
 
-// The references of panels follow from the first columns on AMD's processors alone
-// (PipelinedPanels).
+// The columns of these rows begin at the same place of a page, for which some processors have other
+// panels (has_high_panels).
+TYPED_TEST(HostKernels, WholePagesOfRowsSideBySide) {
+  if constexpr (sizeof(typename TestFixture::X) >= 4)
+    for (const std::size_t columns : {127, 128, 300, 1000, 1026})
+      TestFixture::expect_right(true, {1024, columns, 0, false, columns == 300, 1, Way::whole});
+}
+
+// The references of panels follow from the first columns on AMD's processors, and on others with
+// AVX-512 (PipelinedPanels).
 TYPED_TEST(HostKernels, RisingRowsSideBySide) {
   if constexpr (sizeof(typename TestFixture::X) >= 4)
     for (const HostIsa& isa : compiled_isas())
       for (const Function function : all_functions)
         for (const std::size_t columns : {1, 6, 40, 64, 150, 500})
-          for (const std::size_t rows : {272, 275})
+          for (const std::size_t rows : {272, 275, 1024})
             for (const bool streams : {false, true}) {
-              if (!isa.runs_here()) continue;
+              if (!isa.runs_here() || (rows == 1024 && columns < 150)) continue;
               const Case c{rows, columns, 0, streams, false, 1, Way::whole};
               TestFixture::expect_right_where_rows_rise(isa, function, c);
               TestFixture::expect_bits_beside_rising_rows(isa, function, c);

@@ -69,10 +69,10 @@ class PanelPrefetch {
   static constexpr std::int64_t rows = vectors * L::width;
   static constexpr int vectors_of_line =
       sizeof(typename L::V) < 64 ? 64 / sizeof(typename L::V) : 1;
-  /// Panels of more than four vectors have vectors of 32 or 16 bytes. For them, 12 was measured on
-  /// AMD's Zen 3 (docs/trials.md).
+  /// Panels of eight vectors have vectors of 32 or 16 bytes. For them, 12 was measured on AMD's
+  /// Zen 3. For 16 vectors of 64 bytes, 3 was measured on Intel's Xeons (docs/trials.md).
   static constexpr std::int64_t columns_ahead =
-      level == PrefetchTo::first_level ? 20 : (vectors > 4 ? 12 : 24);
+      level == PrefetchTo::first_level ? 20 : (vectors > 8 ? 3 : (vectors > 4 ? 12 : 24));
   /// Lines that were prefetched to the second level are prefetched again, to the first level,
   /// shortly before they are read: loads of 64 bytes from two lines take much less time so on AMD's
   /// Zen 4. Loads of 32 bytes gain nothing (docs/trials.md).

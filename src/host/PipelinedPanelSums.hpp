@@ -35,9 +35,12 @@ class PipelinedPanelSums {
         m_kept_of_next(job.buffer + distance) {}
 
   /// Whether panels of so many columns are computed. Longer rows take less time in PanelReduction,
-  /// which keeps no values (measured on AMD's Zen 5).
-  static constexpr bool takes(std::int64_t columns) {
-    return columns * panel_rows * static_cast<std::int64_t>(sizeof(T)) <= most_bytes;
+  /// which keeps no values (measured on AMD's Zen 5, and on Intel's Xeons with AVX-512). Processors
+  /// of others than AMD with shorter vectors were not measured.
+  static bool takes(std::int64_t columns) {
+    constexpr std::int64_t most_on_amd = most_bytes / (panel_rows * sizeof(T));
+    constexpr std::int64_t most_on_others = sizeof(V) == 64 ? (sizeof(T) == sizeof(float) ? 64 : 256) : 0;
+    return columns <= (is_amd() ? most_on_amd : most_on_others);
   }
 
   /// Computes all whole panels; returns the number of their rows.
@@ -134,7 +137,7 @@ template <class Op, class Values, class L, class Job>
 std::int64_t pipelined_panel_sums(const Job& job) {
   using Panels = PipelinedPanelSums<Op, Values, L, 4, Job>;
   if constexpr (!Op::writes_entries && sizeof(typename Job::X) >= 4)
-    if (is_amd() && Panels::takes(job.columns)) return Panels(job).run();
+    if (Panels::takes(job.columns)) return Panels(job).run();
   return 0;
 }
 

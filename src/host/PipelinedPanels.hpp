@@ -57,26 +57,9 @@ class PipelinedPanels {
   explicit PipelinedPanels(const Job& job)
       : m_job(job), m_values(job.factors), m_kept(job.buffer + rows_before) {}
 
-  /// The longest rows that are computed. The buffer holds longer ones only in part. Some shorter
-  /// ones take less time if they are read twice: see docs/trials.md. Measured on AMD's Zen 3
-  /// (vectors of 32 bytes) and Zen 4 (64 bytes).
-  static constexpr std::int64_t most_columns() {
-    constexpr std::int64_t bytes_of_column = kept_stride * static_cast<std::int64_t>(sizeof(T));
-    constexpr std::int64_t of_buffer =
-        (in_lines ? host_panel_bytes_of_lines : host_panel_bytes) / bytes_of_column;
-    constexpr bool has_wide_vectors = sizeof(V) == 64;
-    constexpr bool is_float = sizeof(T) == sizeof(float);
-    if constexpr (stores == PanelStores::cached) return of_buffer;
-    // The entries of log_softmax need one exponential, also if they are read twice.
-    constexpr bool is_log = !Op::keeps_exponentials;
-    if constexpr (has_wide_vectors) {
-      constexpr std::int64_t of_lines =
-          is_log ? (is_float ? 256 : 512) : (is_float ? 512 : of_buffer);
-      return in_lines ? of_lines : of_buffer;
-    }
-    if constexpr (is_log) return in_lines ? 32 : (is_float ? 64 : 128);
-    return is_float ? (in_lines ? 200 : 256) : of_buffer;
-  }
+  /// The longest rows that are computed. Some longer ones, which the buffer holds, too, take less
+  /// time if they are read twice: see docs/trials.md.
+  static std::int64_t most_columns() { return is_amd() ? most_on_amd() : most_on_others(); }
 
   /// Computes all whole panels; returns the number of their rows.
   std::int64_t run() {
@@ -93,6 +76,33 @@ class PipelinedPanels {
   }
 
  private:
+  static constexpr bool is_float = sizeof(T) == sizeof(float);
+  static constexpr bool has_wide_vectors = sizeof(V) == 64;
+  /// The entries of log_softmax need one exponential, also if they are read twice.
+  static constexpr bool is_log = !Op::keeps_exponentials;
+  /// The longest rows that the buffer holds.
+  static constexpr std::int64_t most_of_buffer =
+      (in_lines ? host_panel_bytes_of_lines : host_panel_bytes) /
+      (kept_stride * static_cast<std::int64_t>(sizeof(T)));
+
+  /// Measured on AMD's Zen 3 (vectors of 32 bytes) and Zen 4 (64 bytes).
+  static constexpr std::int64_t most_on_amd() {
+    if constexpr (stores == PanelStores::cached) return most_of_buffer;
+    if constexpr (has_wide_vectors) {
+      constexpr std::int64_t of_lines =
+          is_log ? (is_float ? 256 : 512) : (is_float ? 512 : most_of_buffer);
+      return in_lines ? of_lines : most_of_buffer;
+    }
+    if constexpr (is_log) return in_lines ? 32 : (is_float ? 64 : 128);
+    return is_float ? (in_lines ? 200 : 256) : most_of_buffer;
+  }
+  /// Measured on Intel's Xeons with AVX-512. Others were not measured, and compute no such panels.
+  static constexpr std::int64_t most_on_others() {
+    if constexpr (!has_wide_vectors) return 0;
+    if constexpr (stores == PanelStores::cached) return 16;
+    return in_lines && (is_log || is_float) ? 1024 : most_of_buffer;
+  }
+
   template <PrefetchTo level>
   void compute_from_second(std::int64_t end) {
     for (std::int64_t r = panel_rows; r < end; r += panel_rows) {
@@ -280,22 +290,36 @@ inline constexpr int panel_vectors = sizeof(typename L::V) < 32
                                          ? 8
                                          : 256 / static_cast<int>(sizeof(typename L::V));
 
+/// The same where columns begin at the same place of a page, except on AMD's processors: panels of
+/// 1 KB of each column. Few lines of a cache then hold many columns, and the memory serves 256 bytes
+/// per column slowly (docs/trials.md).
+inline constexpr int high_panel_vectors = 16;
+inline constexpr std::int64_t least_columns_of_high_panels = 128;
+
+template <class Job>
+bool has_high_panels(const Job& job) {
+  constexpr std::int64_t page = 4096;
+  const std::int64_t stride = job.x_column_stride * sizeof(typename Job::X);
+  return !is_amd() && job.columns >= least_columns_of_high_panels && stride % page == 0;
+}
+
 /// Computes the first rows of a job in panels if what is kept of a panel isn't too large. Returns
-/// their number, which may be 0. Processors of others than AMD were not measured. Half types are
-/// left out because they take long to compile.
+/// their number, which may be 0. Half types are left out because they take long to compile.
 template <class Op, class Values, class L, class Job>
 std::int64_t pipelined_panels(const Job& job) {
   if constexpr (Op::writes_entries && sizeof(typename Job::X) >= 4) {
-    if (!is_amd()) return 0;
-    const auto run = [&]<PanelStores stores>() -> std::int64_t {
-      using Panels = PipelinedPanels<Op, Values, L, panel_vectors<L>, stores, Job>;
+    const auto run = [&]<PanelStores stores, int vectors = panel_vectors<L>>() -> std::int64_t {
+      using Panels = PipelinedPanels<Op, Values, L, vectors, stores, Job>;
       return job.columns <= Panels::most_columns() ? Panels(job).run() : 0;
     };
     if (!job.streams) return run.template operator()<PanelStores::cached>();
     constexpr std::int64_t line = 64 / sizeof(typename Job::Y);
-    if (job.y_column_stride % line == 0 && to_cache_line(job.y) == 0)
-      return run.template operator()<PanelStores::streamed>();
-    return run.template operator()<PanelStores::streamed_lines>();
+    const bool in_lines = job.y_column_stride % line != 0 || to_cache_line(job.y) != 0;
+    if (in_lines) return run.template operator()<PanelStores::streamed_lines>();
+    if constexpr (sizeof(typename L::V) == 64)
+      if (has_high_panels(job))
+        return run.template operator()<PanelStores::streamed, high_panel_vectors>();
+    return run.template operator()<PanelStores::streamed>();
   }
   return 0;
 }
