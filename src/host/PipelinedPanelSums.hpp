@@ -39,7 +39,8 @@ class PipelinedPanelSums {
   /// of others than AMD with shorter vectors were not measured.
   static bool takes(std::int64_t columns) {
     constexpr std::int64_t most_on_amd = most_bytes / (panel_rows * sizeof(T));
-    constexpr std::int64_t most_on_others = sizeof(V) == 64 ? (sizeof(T) == sizeof(float) ? 64 : 256) : 0;
+    constexpr std::int64_t most_on_others =
+        sizeof(V) == 64 ? (sizeof(T) == sizeof(float) ? 64 : 256) : 0;
     return columns <= (is_amd() ? most_on_amd : most_on_others);
   }
 

@@ -291,8 +291,8 @@ inline constexpr int panel_vectors = sizeof(typename L::V) < 32
                                          : 256 / static_cast<int>(sizeof(typename L::V));
 
 /// The same where columns begin at the same place of a page, except on AMD's processors: panels of
-/// 1 KB of each column. Few lines of a cache then hold many columns, and the memory serves 256 bytes
-/// per column slowly (docs/trials.md).
+/// 1 KB of each column. Few lines of a cache then hold many columns, and the memory serves 256
+/// bytes per column slowly (docs/trials.md).
 inline constexpr int high_panel_vectors = 16;
 inline constexpr std::int64_t least_columns_of_high_panels = 128;
 
@@ -308,7 +308,7 @@ bool has_high_panels(const Job& job) {
 template <class Op, class Values, class L, class Job>
 std::int64_t pipelined_panels(const Job& job) {
   if constexpr (Op::writes_entries && sizeof(typename Job::X) >= 4) {
-    const auto run = [&]<PanelStores stores, int vectors = panel_vectors<L>>() -> std::int64_t {
+    const auto run = [&]<PanelStores stores, int vectors = panel_vectors<L>>()->std::int64_t {
       using Panels = PipelinedPanels<Op, Values, L, vectors, stores, Job>;
       return job.columns <= Panels::most_columns() ? Panels(job).run() : 0;
     };

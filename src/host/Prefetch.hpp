@@ -26,14 +26,17 @@ KOKKOSSOFTMAX_HOST_FUNCTION std::int64_t ahead_in_wide_rows() {
 /// Where lines go that are prefetched far ahead.
 enum class PrefetchTo {
   second_level,
-  first_level  // alone: they are not in the second-level cache, also later
+  first_level,  // alone: they are not in the second-level cache, also later
+  both_levels   // the second one, and the first one shortly before they are read
 };
 
-/// Prefetches the cache line at p + bytes.
+/// Prefetches the cache line at p + bytes, given the address p that is read now.
 template <PrefetchTo level>
 KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_far(const void* p, std::int64_t bytes = far_ahead) {
-  constexpr int locality = level == PrefetchTo::second_level ? 2 : 0;
+  constexpr int locality = level == PrefetchTo::first_level ? 0 : 2;
   __builtin_prefetch(static_cast<const char*>(p) + bytes, 0, locality);
+  constexpr std::int64_t near_ahead = 2048;
+  if constexpr (level == PrefetchTo::both_levels) prefetch_at(p, near_ahead);
 }
 
 /// Calls f.operator()<level>() with the level that takes less time on this processor.
