@@ -36,6 +36,9 @@ std::set<std::size_t> widths_of(const Schedule& s) {
                                 3 * capacity - 1,
                                 3 * capacity};
   columns.erase(0);
+  // PackedKernel has code of its own for each of the last lengths that a shape of half types serves
+  if (s.algorithm == Algorithm::packed)
+    for (std::size_t n = capacity - width + 1; n < capacity; ++n) columns.insert(n);
   return columns;
 }
 

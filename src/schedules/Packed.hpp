@@ -14,7 +14,8 @@ namespace KokkosSoftmax::Impl {
 /// memory and back, in aligned chunks, whatever the length of a row is. Between the two moves, each
 /// lane works on a row of its own: in its registers if the row is short, otherwise in scratch
 /// memory. If the length of the rows is odd, the lanes access different banks of scratch memory.
-/// Half types stay half types in scratch memory, so that their rows must fit registers.
+/// Half types stay half types in scratch memory, so that their rows must fit registers. The rows of
+/// some shapes are accessed in words of two entries: accesses of one entry would limit them.
 template <class Exec, class Op, class Source, class Shape>
 struct PackedKernel {
   using V = typename Source::Types;
@@ -22,8 +23,14 @@ struct PackedKernel {
   using T = typename V::Compute;
   using Member = typename Kokkos::TeamPolicy<Exec>::member_type;
   using State = typename Op::State;
+  /// Whether lanes access rows in words of two entries if their length has code of its own.
+  static constexpr bool has_words = moves_in_pairs<X, Shape::width> && Op::writes_entries;
   using RowChunk = Chunk<X, Shape::width>;
-  using MovedChunk = Intrinsics::Moved<RowChunk, X, Shape::width>;
+  using MovedEntry = std::conditional_t<has_words, std::uint32_t, X>;
+  static constexpr int moved_entries = has_words ? Shape::width / 2 : Shape::width;
+  using MovedChunk =
+      Intrinsics::Moved<std::conditional_t<has_words, RawChunk<X, Shape::width>, RowChunk>,
+                        MovedEntry, moved_entries>;
   using Buffer = Kokkos::View<RowChunk*, typename Exec::scratch_memory_space,
                               Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
   static constexpr int lanes = Shape::threads * Shape::lanes;  // of the team
@@ -45,16 +52,7 @@ struct PackedKernel {
 
     move(arguments.problem.x + first * columns, scratch, rows * columns, thread_id);
     member.team_barrier();
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < Shape::rows_per_thread; ++k) {
-      const int r = thread_id + k * lanes;
-      if (r >= rows) continue;
-      X* const row = scratch + r * columns;
-      if constexpr (in_registers)
-        work_in_registers(row, columns, first + r);
-      else
-        work_in_scratch(row, columns, first + r);
-    }
+    work(scratch, rows, columns, first, thread_id);
     if constexpr (Op::writes_entries) {
       member.team_barrier();
       move(scratch, arguments.problem.y + first * columns, rows * columns, thread_id);
@@ -71,35 +69,114 @@ struct PackedKernel {
   static constexpr bool in_registers = most_columns * sizeof(T) <= 160;
   static_assert(in_registers || std::is_same_v<X, T>, "rows keep all digits in scratch memory");
 
+  /// Computes the rows that are those of this lane.
+  KOKKOS_FORCEINLINE_FUNCTION void work(X* scratch, int rows, int columns, std::int64_t first,
+                                        int thread_id) const {
+    if constexpr (has_words) {
+      if (work_in_words<most_columns>(scratch, rows, columns, first, thread_id)) return;
+      for (int r = thread_id; r < rows; r += lanes)
+        work_in_loops(scratch + r * columns, columns, first + r);
+    } else {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < Shape::rows_per_thread; ++k) {
+        const int r = thread_id + k * lanes;
+        if (r >= rows) continue;
+        X* const row = scratch + r * columns;
+        if constexpr (in_registers)
+          work_in_registers(row, columns, first + r);
+        else
+          work_in_scratch(row, columns, first + r);
+      }
+    }
+  }
+
+  /// The lengths that have code of their own: `most_columns` and lengths below that no other shape
+  /// has. With code for all of them at once, the compiler would spill registers.
+  static constexpr int fixed_lengths = 8;
+  /// Computes the rows of this lane in words. Returns whether there is code for their length.
+  ///
+  /// \tparam length  the first one to try
+  template <int length>
+  KOKKOS_FORCEINLINE_FUNCTION bool work_in_words(X* scratch, int rows, int columns,
+                                                 std::int64_t first, int thread_id) const {
+    if constexpr (length <= most_columns - fixed_lengths) {
+      return false;
+    } else {
+      if (columns != length)
+        return work_in_words<length - 1>(scratch, rows, columns, first, thread_id);
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int k = 0; k < Shape::rows_per_thread; ++k) {
+        const int r = thread_id + k * lanes;
+        if (r < rows) work_on_words<length>(scratch + r * length, r, first + r);
+      }
+      return true;
+    }
+  }
+  /// Works in registers on row r of the buffer. If its length is odd, one entry is by itself: the
+  /// first one if the row begins in the middle of a word, otherwise the last one. The order of the
+  /// values doesn't matter.
+  template <int length>
+  KOKKOS_FORCEINLINE_FUNCTION void work_on_words(X* row, int r, std::int64_t row_of_x) const {
+    constexpr bool is_odd = length % 2 != 0;
+    constexpr int words = length / 2;
+    const Source source(arguments);
+    const int lead = is_odd ? r % 2 : 0;
+    X* const single = row + (lead != 0 ? 0 : length - 1);
+    auto* const pair = reinterpret_cast<RawChunk<X, 2>*>(row + lead);
+    T value[length];
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < words; ++i) widen<X, 2>(pair[i], value + 2 * i);
+    if constexpr (is_odd) value[length - 1] = static_cast<T>(*single);
+    const auto for_each = [](const auto& body) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < length; ++j) body(j);
+    };
+    for_each([&](int j) { value[j] = source.value(value[j], j); });
+    finish_beside<Op>(arguments, row_of_x, compute(value, for_each));
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int i = 0; i < words; ++i) {
+      const Chunk<X, 2> results{{static_cast<X>(value[2 * i]), static_cast<X>(value[2 * i + 1])}};
+      pair[i] = Kokkos::bit_cast<RawChunk<X, 2>>(results);
+    }
+    if constexpr (is_odd) *single = static_cast<X>(value[length - 1]);
+  }
+
+  /// Works on rows of half types whose lengths other shapes are for. Reads their entries three
+  /// times.
+  KOKKOS_FORCEINLINE_FUNCTION void work_in_loops(X* row, int columns, std::int64_t r) const {
+    const Source source(arguments);
+    const auto value = [&](int j) { return source.value(static_cast<T>(row[j]), j); };
+    T max = -Kokkos::Experimental::infinity_v<T>;
+    for (int j = 0; j < columns; ++j) max = larger(max, value(j));
+    const State state =
+        with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+          const typename Output::Exp exp_of_entry(StateTraits<State>::reference_of(max));
+          const T sum = sum_by(exp_of_entry, [&](const auto& exp) {
+            T terms = T(0);
+            for (int j = 0; j < columns; ++j) terms = plus_exp(terms, exp, value(j));
+            return terms;
+          });
+          const State reduced = StateTraits<State>::make(max, sum);
+          const EntryOutput<Op, Output> output(reduced, arguments.empty_rows);
+          for (int j = 0; j < columns; ++j) row[j] = static_cast<X>(output(value(j)));
+          return reduced;
+        });
+    finish_beside<Op>(arguments, r, state);
+  }
+
   /// Works on a lane's row in registers, so that scratch memory is read and written once.
   KOKKOS_FORCEINLINE_FUNCTION void work_in_registers(X* row, int columns, std::int64_t r) const {
     const Source source(arguments);
     T value[most_columns];
     // Host compilers don't see that each element is written before it is read.
     KOKKOS_IF_ON_HOST((std::fill_n(value, most_columns, T(0));))
-    T max = -Kokkos::Experimental::infinity_v<T>;
-    for_each_slot(columns, [&](int j) {
+    const auto for_each = [&](const auto& body) { for_each_slot(columns, body); };
+    for_each([&](int j) {
       value[j] = j < columns ? source.value(static_cast<T>(row[j]), j)
                              : -Kokkos::Experimental::infinity_v<T>;
-      max = larger(max, value[j]);
     });
-    const T reference = StateTraits<State>::reference_of(max);
-    const T sum =
-        with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
-          return sum_by(typename Output::Exp(reference), [&](const auto& exp) {
-            T terms = T(0);
-            for_each_slot(columns, [&](int j) {
-              add_term<Output::keeps_exponentials>(terms, exp, value[j], value[j]);
-            });
-            return terms;
-          });
-        });
-    const State state = StateTraits<State>::make(max, sum);
+    const State state = compute(value, for_each);
     if constexpr (Op::writes_entries) {
-      with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
-        const Output output(state, arguments.empty_rows);
-        for_each_slot(columns, [&](int j) { value[j] = output(value[j]); });
-      });
       for_each_slot(columns, [&](int j) {
         if (j < columns) row[j] = static_cast<X>(value[j]);
       });
@@ -107,6 +184,33 @@ struct PackedKernel {
     } else {
       finish_row<Op>(arguments, settled(state, row, columns), y_of_row(r));
     }
+  }
+
+  /// The state of a row in registers. Its values become the results if these are entries.
+  ///
+  /// \param for_each  calls a function for the numbers of all slots
+  template <class ForEach>
+  KOKKOS_FORCEINLINE_FUNCTION State compute(T* value, const ForEach& for_each) const {
+    T max = -Kokkos::Experimental::infinity_v<T>;
+    for_each([&](int j) { max = larger(max, value[j]); });
+    const T reference = StateTraits<State>::reference_of(max);
+    const T sum =
+        with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+          return sum_by(typename Output::Exp(reference), [&](const auto& exp) {
+            T terms = T(0);
+            for_each([&](int j) {
+              add_term<Output::keeps_exponentials>(terms, exp, value[j], value[j]);
+            });
+            return terms;
+          });
+        });
+    const State state = StateTraits<State>::make(max, sum);
+    if constexpr (Op::writes_entries)
+      with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
+        const Output output(state, arguments.empty_rows);
+        for_each([&](int j) { value[j] = output(value[j]); });
+      });
+    return state;
   }
 
   /// The state, settled if it is near 0 (see LseState).
@@ -173,8 +277,10 @@ struct PackedKernel {
     return arguments.problem.y + r * arguments.problem.outer[0].y_stride;
   }
 
-  /// The loads that a lane makes before it waits for the first one: all of its rows.
-  static constexpr int in_flight = Shape::items * Shape::rows_per_thread;
+  /// The loads that a lane makes before it waits for the first one: all of its rows, if there are
+  /// registers for that.
+  static constexpr int chunks_of_lane = Shape::items * Shape::rows_per_thread;
+  static constexpr int in_flight = has_words && chunks_of_lane > 6 ? 6 : chunks_of_lane;
   /// Moves a run of rows. All lanes move whole chunks, `in_flight` at one time. The entries after
   /// the last whole chunk, which only the last team can have, are moved one by one.
   KOKKOS_FORCEINLINE_FUNCTION static void move(const X* from, X* to, int entries, int thread_id) {
