@@ -85,7 +85,7 @@ struct RegisterShapes : ShapeUnits<V> {
   using AnyAlignmentShortHalfRows = decltype(
       ShapeList<PeeledHalfs<4, 16, 2, 10>, PeeledHalfs<4, 20, 2, 9>, PeeledHalfs<8, 12, 4, 10>,
                 PeeledHalfs<8, 16, 4, 10>, PeeledHalfs<8, 20, 4, 10>, PeeledHalfs<8, 24, 4, 8>,
-                PeeledHalfs<16, 16, 8, 10>, PeeledHalfs<16, 24, 8, 9>, PeeledHalfs<32, 16, 8, 10>,
+                PeeledHalfs<16, 16, 8, 10>, PeeledHalfs<16, 24, 8, 8>, PeeledHalfs<32, 16, 8, 10>,
                 PeeledHalfs<32, 24, 8, 9>, PeeledHalfs<32, 32, 8, 8>>{} +
       ScalarHalfRows{});
   using AnyAlignmentShortWideningRows =

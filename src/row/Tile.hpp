@@ -33,13 +33,16 @@ class Tile : public TileSlots<Source_, items, width, threads, access, strides> {
                                         std::int64_t first, int thread_id, const See& see) {
     const Source source(arguments);
     Raw chunk[items];
-    Slots::load_chunks(source, row, first, thread_id, chunk);
     if constexpr (access == AccessMode::peeled_vectors) {
-      const EdgeEntry<Source> edge(source, row, Slots::edge_column(row, first, thread_id));
+      // First, because nvcc may use the first chunk before it loads the last one otherwise.
+      const std::int64_t edge_column = Slots::edge_column(row, first, thread_id);
+      Slots::load_chunks(source, row, first, thread_id, chunk);
+      const EdgeEntry<Source> edge(source, row, edge_column);
       see(chunk);
       take_chunks(source, columns(source, row, first, thread_id), chunk);
       m_edge = edge.value(source, row);
     } else {
+      Slots::load_chunks(source, row, first, thread_id, chunk);
       see(chunk);
       take_chunks(source, columns(source, row, first, thread_id), chunk);
     }
