@@ -96,9 +96,8 @@ class PipelinedPanels {
     if constexpr (is_log) return in_lines ? 32 : (is_float ? 64 : 128);
     return is_float ? (in_lines ? 200 : 256) : most_of_buffer;
   }
-  /// Measured on Intel's Xeons with AVX-512. Others were not measured, and compute no such panels.
+  /// Measured on Intel's Xeons with AVX-512.
   static constexpr std::int64_t most_on_others() {
-    if constexpr (!has_wide_vectors) return 0;
     if constexpr (stores == PanelStores::cached) return 16;
     return in_lines && (is_log || is_float) ? 1024 : most_of_buffer;
   }
@@ -175,7 +174,7 @@ class PipelinedPanels {
     PanelPrefetch<level, L, vectors, in_lines, X> ahead(x, m_job.columns, m_job.x_column_stride);
     [[maybe_unused]] Y* y = writes ? m_job.y + (r - panel_rows) : nullptr;
     T* kept = m_kept;
-    // Copies of members stay in registers, where stores through pointers don't change them.
+    // Copies of members can stay in registers, where stores through pointers don't change them.
     typename ExpOfPanel::Parameters exps[vectors];
     Parameters output;
     V largest[vectors];
@@ -308,6 +307,8 @@ bool has_high_panels(const Job& job) {
 template <class Op, class Values, class L, class Job>
 std::int64_t pipelined_panels(const Job& job) {
   if constexpr (Op::writes_entries && sizeof(typename Job::X) >= 4) {
+    // Shorter vectors were not measured on processors of others than AMD.
+    if (sizeof(typename L::V) < 64 && !is_amd()) return 0;
     const auto run = [&]<PanelStores stores, int vectors = panel_vectors<L>>()->std::int64_t {
       using Panels = PipelinedPanels<Op, Values, L, vectors, stores, Job>;
       return job.columns <= Panels::most_columns() ? Panels(job).run() : 0;

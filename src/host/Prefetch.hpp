@@ -30,7 +30,8 @@ enum class PrefetchTo {
   both_levels   // the second one, and the first one shortly before they are read
 };
 
-/// Prefetches the cache line at p + bytes, given the address p that is read now.
+/// Prefetches the cache line at p + bytes. With both_levels, p must be the address that is read
+/// now.
 template <PrefetchTo level>
 KOKKOSSOFTMAX_HOST_FUNCTION void prefetch_far(const void* p, std::int64_t bytes = far_ahead) {
   constexpr int locality = level == PrefetchTo::first_level ? 0 : 2;

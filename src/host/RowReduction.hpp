@@ -138,12 +138,13 @@ class RowReduction {
 
   /// f(accumulator, column, values of L::width columns); -inf beyond column n.
   ///
-  /// Intel's processors with AVX-512 take up to a tenth less time with prefetches into both levels
-  /// (docs/trials.md). Those of AMD were not measured.
+  /// For float and double, Intel's processors with AVX-512 take up to a tenth less time with
+  /// prefetches into both levels (docs/trials.md). Half types, and AMD's processors, were not
+  /// measured.
   template <class X, class F>
   KOKKOSSOFTMAX_HOST_FUNCTION static void for_each_vector(const Values& values, const X* x, int n,
                                                           std::int64_t ahead, const F& f) {
-    if constexpr (sizeof(V) == 64)
+    if constexpr (sizeof(V) == 64 && sizeof(X) == sizeof(T))
       if (!is_amd()) return for_each_vector<PrefetchTo::both_levels>(values, x, n, ahead, f);
     with_far_prefetches([&]<PrefetchTo level>() KOKKOSSOFTMAX_HOST_LAMBDA {
       for_each_vector<level>(values, x, n, ahead, f);

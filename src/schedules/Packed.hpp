@@ -14,8 +14,8 @@ namespace KokkosSoftmax::Impl {
 /// memory and back, in aligned chunks, whatever the length of a row is. Between the two moves, each
 /// lane works on a row of its own: in its registers if the row is short, otherwise in scratch
 /// memory. If the length of the rows is odd, the lanes access different banks of scratch memory.
-/// Half types stay half types in scratch memory, so that their rows must fit registers. The rows of
-/// some shapes are accessed in words of two entries: accesses of one entry would limit them.
+/// Half types stay half types in scratch memory. If results are entries, their rows are accessed in
+/// words of two entries: as many accesses of one entry would keep scratch memory busy.
 template <class Exec, class Op, class Source, class Shape>
 struct PackedKernel {
   using V = typename Source::Types;
@@ -90,9 +90,11 @@ struct PackedKernel {
     }
   }
 
-  /// The lengths that have code of their own: `most_columns` and lengths below that no other shape
-  /// has. With code for all of them at once, the compiler would spill registers.
-  static constexpr int fixed_lengths = 8;
+  /// The lengths that have code of their own: `most_columns` and lengths below. The shapes of half
+  /// types are so far apart that each length in use is one of them. With code for all of a shape's
+  /// lengths at once, the compiler would spill registers.
+  static constexpr int fixed_lengths = Shape::width;
+
   /// Computes the rows of this lane in words. Returns whether there is code for their length.
   ///
   /// \tparam length  the first one to try
@@ -112,6 +114,7 @@ struct PackedKernel {
       return true;
     }
   }
+
   /// Works in registers on row r of the buffer. If its length is odd, one entry is by itself: the
   /// first one if the row begins in the middle of a word, otherwise the last one. The order of the
   /// values doesn't matter.
