@@ -289,9 +289,8 @@ inline constexpr int panel_vectors = sizeof(typename L::V) < 32
                                          ? 8
                                          : 256 / static_cast<int>(sizeof(typename L::V));
 
-/// The same where columns begin at the same place of a page, except on AMD's processors: panels of
-/// 1 KB of each column. Few lines of a cache then hold many columns, and the memory serves 256
-/// bytes per column slowly (docs/trials.md).
+/// The same if columns begin at the same place of a page, except on AMD's processors: panels have 1
+/// KB of each column. 256 bytes take up to 1.8 times as long there (docs/trials.md).
 inline constexpr int high_panel_vectors = 16;
 inline constexpr std::int64_t least_columns_of_high_panels = 128;
 
