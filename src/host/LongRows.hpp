@@ -143,9 +143,10 @@ void overlapped_rows(const Job& job) {
     OverlappedRows<Op, Values, L, streams, false, Job>(job).run();
 }
 
-/// logsumexp of rows of one span. The largest entry of a row's first block is found while the last
-/// block of the row before it is added, and the sums and logarithms of as many rows as a vector has
-/// lanes are computed together.
+/// logsumexp of rows of one span. The largest entry of a row's head is found while the end of the
+/// row before it is added. The head is the whole row if it has at most two blocks, so that none of
+/// them is added a second time, otherwise its first block. The sums and logarithms of as many rows
+/// as a vector has lanes are computed together.
 template <class Op, class Values, class L, class Job>
 void reduced_rows(const Job& job) {
   using T = typename L::T;
@@ -154,8 +155,8 @@ void reduced_rows(const Job& job) {
   constexpr std::int64_t block = Reduction::block_columns;
   const Values values(job.factors);
   const std::int64_t n = job.columns;
-  const std::int64_t last_block = (n - 1) / block * block;
-  const int head = static_cast<int>(smaller(n, block));
+  const int head = static_cast<int>(n <= 2 * block ? n : block);
+  const std::int64_t end = n <= 2 * block ? 0 : (n - 1) / block * block;
   const std::int64_t ahead = bytes_ahead<Op, typename Job::X>(n);
   V max = Reduction::largest(values, job.x, head, ahead);
   for (std::int64_t first = 0; first < job.rows; first += L::width) {
@@ -167,15 +168,16 @@ void reduced_rows(const Job& job) {
       const bool is_last = first + i + 1 == job.rows;
       const auto* const next = is_last ? x : x + job.x_stride;
       Reduction reduction(values, max, ahead);
-      for (std::int64_t c = 0; c < last_block; c += block)
-        reduction.add(x + c, block, nullptr, [] {});
+      std::int64_t c = 0;
+      for (; c < end; c += block) reduction.add(x + c, block, nullptr, [] {});
       int seen = 0;
       max = L::splat(-NumberTraits<T>::infinity);
-      reduction.add(x + last_block, n - last_block, nullptr, [&]() KOKKOSSOFTMAX_HOST_LAMBDA {
-        if (seen + L::width > head) return;
-        max = larger(values(L::load(next + seen)), max);
-        seen += L::width;
-      });
+      for (; c < n; c += block)
+        reduction.add(x + c, smaller(block, n - c), nullptr, [&]() KOKKOSSOFTMAX_HOST_LAMBDA {
+          if (seen + L::width > head) return;
+          max = larger(values(L::load(next + seen)), max);
+          seen += L::width;
+        });
       max = larger(Reduction::largest(values, next + seen, head - seen, ahead), max);
       references[i] = reduction.reference();
       sums[i] = reduction.sums();
