@@ -202,6 +202,27 @@ TYPED_TEST(HalfMatrices, UnalignedPointers) {
         }
 }
 
+// More rows than a team of `packed` has, and one team that isn't full. Lanes have rows of their own
+// or share them (PackedPairsKernel).
+TYPED_TEST(HalfMatrices, PackedRows) {
+  using X = typename TypeParam::x_value;
+  const bool is_compiled =
+      std::is_same_v<X, typename TypeParam::y_value> && !is_host_space<typename TypeParam::exec>;
+  for (const std::size_t columns : {3, 5, 39, 41, 53, 54, 65, 66, 97, 98, 105, 106, 129, 130, 193})
+    for (const double scale : {1.0, -0.7}) {
+      auto rows = hostile_rows<X>(columns);
+      const auto others = normal_rows<X>(columns < 8 ? 555 : 55, columns);
+      rows.count += others.count;
+      rows.values.insert(rows.values.end(), others.values.begin(), others.values.end());
+      const Expected expected = reference(rows, scale);
+      for (const Function function : {Function::softmax, Function::log_softmax}) {
+        const Case c{.function = function,
+                     .options = {.axis = 1, .scale = scale, .algorithm = Algorithm::packed}};
+        EXPECT_EQ((serves<TypeParam>(c, rows, expected)), is_compiled) << columns << " columns";
+      }
+    }
+}
+
 TYPED_TEST(HalfMatrices, InPlace) {
   if constexpr (std::is_same_v<typename TypeParam::x_value, typename TypeParam::y_value>)
     for (const Algorithm algorithm : all_algorithms)

@@ -19,8 +19,7 @@ using KokkosSoftmax::Impl::Schedule;
 
 /// Returns widths that fill the tile of a schedule in different ways.
 std::set<std::size_t> widths_of(const Schedule& s) {
-  const auto capacity = static_cast<std::size_t>(
-      s.algorithm == Algorithm::packed ? s.items * s.width : register_capacity(s));
+  const auto capacity = static_cast<std::size_t>(register_capacity(s));
   // a chunk across rows is one column wide
   const auto width =
       static_cast<std::size_t>(s.access == AccessMode::vectors_across_rows ? 1 : s.width);
@@ -37,8 +36,11 @@ std::set<std::size_t> widths_of(const Schedule& s) {
                                 3 * capacity};
   columns.erase(0);
   // PackedKernel has code of its own for each of the last lengths that a shape of half types serves
-  if (s.algorithm == Algorithm::packed)
+  if (s.access == AccessMode::dense_rows)
     for (std::size_t n = capacity - width + 1; n < capacity; ++n) columns.insert(n);
+  // PackedPairsKernel has code of its own for each number of pairs per lane.
+  if (s.access == AccessMode::dense_pairs)
+    for (std::size_t n = half; n < capacity; ++n) columns.insert(n);
   return columns;
 }
 
@@ -64,7 +66,8 @@ class Schedules : public ::testing::Test {
       for (const std::size_t columns : widths_of(schedules[s])) {
         // One row, and if rows are short, more rows than a team has. 8 rows are a multiple of every
         // chunk across rows.
-        for (const std::size_t count : {1, columns <= 64 ? 700 : 5, columns <= 64 ? 712 : 8})
+        const bool is_short = columns <= 64 || schedules[s].algorithm == Algorithm::packed;
+        for (const std::size_t count : {1, is_short ? 700 : 5, is_short ? 712 : 8})
           served += expect_sample_right<operation>(choice, schedules[s],
                                                    normal_sample<typename V::X>(count, columns));
       }

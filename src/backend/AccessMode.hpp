@@ -14,6 +14,8 @@ enum class AccessMode {
                    ///< first aligned chunk and after the last whole chunk) are held one per
                    ///< thread
   dense_rows,      ///< rows stored back to back: chunks cross row boundaries, see PackedKernel
+  dense_pairs,     ///< as `dense_rows`, and the lanes of a vector share a row in chunks of two
+                   ///< entries, see PackedPairsKernel
   vectors_across_rows,  ///< a chunk holds one entry of each of `width` neighbouring rows, and is
                         ///< aligned in each column
   phase_vectors,  ///< as `vectors_across_rows`, at any address and distance of columns: a team has
@@ -34,6 +36,8 @@ constexpr const char* to_string(AccessMode access) {
       return "peeled_vectors";
     case AccessMode::dense_rows:
       return "dense_rows";
+    case AccessMode::dense_pairs:
+      return "dense_pairs";
     case AccessMode::vectors_across_rows:
       return "vectors_across_rows";
     case AccessMode::phase_vectors:

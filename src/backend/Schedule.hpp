@@ -85,10 +85,13 @@ constexpr bool has_row_in_each_lane(Algorithm algorithm) {
          algorithm == Algorithm::cluster_column || algorithm == Algorithm::two_pass_column;
 }
 
-/// The number of entries of a row that the registers of a schedule hold at one time.
+/// The number of entries of a row that the registers of a schedule hold at one time. (In `packed`,
+/// scratch memory may hold them in place of registers.)
 constexpr std::int64_t register_capacity(const Schedule& s) {
   const std::int64_t share = std::int64_t(s.items) * s.width;
-  if (s.algorithm == Algorithm::subgroup) return share * s.vector_length;
+  if (s.algorithm == Algorithm::subgroup || s.access == AccessMode::dense_pairs)
+    return share * s.vector_length;
+  if (s.algorithm == Algorithm::packed) return share;
   if (s.algorithm == Algorithm::column || s.algorithm == Algorithm::cluster_column ||
       s.algorithm == Algorithm::two_pass_column)
     return std::int64_t(s.items) * (s.team_size / s.panels);
@@ -104,9 +107,10 @@ constexpr bool holds(const Schedule& s, std::int64_t columns) {
       // peeled entries, which don't fill a whole chunk, are held in addition to the chunks
       return columns - (s.access == AccessMode::peeled_vectors ? s.width - 1 : 0) <=
              register_capacity(s);
-    case Algorithm::packed:  // so that a run of rows is moved in one step
-      // and a lane sums few entries
-      return columns <= s.items * s.width;
+    // So a run of rows is moved in one step, and a lane sums few entries. The single entry of an
+    // odd length is held in addition to pairs.
+    case Algorithm::packed:
+      return columns - (s.access == AccessMode::dense_pairs ? 1 : 0) <= register_capacity(s);
     default:
       return true;
   }

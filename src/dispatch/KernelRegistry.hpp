@@ -23,6 +23,7 @@
 #include <schedules/FusedScratch.hpp>
 #include <schedules/Online.hpp>
 #include <schedules/Packed.hpp>
+#include <schedules/PackedPairs.hpp>
 #include <schedules/Subgroup.hpp>
 #include <schedules/cluster/ClusterColumnKernel.hpp>
 #include <schedules/cluster/ClusterKernel.hpp>
@@ -90,6 +91,7 @@ class KernelRegistry {
         of_limited_rows(), of_few<subgroup, SubgroupKernel>(typename S::SubgroupFew{}),
         of_few<fused_registers, FusedRegistersKernel>(typename S::FusedRegistersFew{}),
         of<packed, PackedKernel, MoreTeams, FewerTeams>(typename S::Packed{}),
+        of_held<packed, TeamLaunch, PackedPairsKernel>(typename S::PackedPairs{}),
         of<subgroup, SubgroupKernel, MoreRows, MoreThreads, MoreTeams>(
             OneOf<typename S::Subgroup, typename S::ReducedSubgroup>{}),
         of<fused_registers, FusedRegistersKernel, FewerTeams, MoreTeams>(

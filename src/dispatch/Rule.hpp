@@ -10,6 +10,7 @@
 #include <backend/DivideUp.hpp>
 #include <backend/Hardware.hpp>
 #include <dispatch/KernelRegistry.hpp>
+#include <iterator>
 #include <schedules/cluster/ClusterPlan.hpp>
 #include <span>
 
@@ -359,12 +360,24 @@ class Rule {
   }
 
   /// Whether `packed` is faster than `subgroup`. It is slower if lanes can read rows of their own
-  /// in loads of 16 bytes, and if a lane holds a whole short row.
+  /// in loads of 16 bytes, and if a lane holds a whole short row. (All limits were measured on an
+  /// H200.)
   bool packing_pays() const {
-    constexpr int shortest = is_full_precision<V> ? 2 * widest<X> + 1 : 5;
-    constexpr int longest = 56;  // longer: loads of one entry are as fast (measured on an H200)
     const std::int64_t columns = m_context.problem().columns;
+    if constexpr (Op::writes_entries && !is_full_precision<V>)
+      return packing_in_words_pays(columns);
+    constexpr int shortest = is_full_precision<V> ? 2 * widest<X> + 1 : 5;
+    constexpr int longest = 56;  // longer: loads of one entry are as fast
     return columns % widest<X> != 0 && columns >= shortest && columns <= longest;
+  }
+  /// The same for rows of half types that lanes access in words. In rows with an even number of
+  /// chunks, lanes would access the same banks of scratch memory. No shape is for longer rows than
+  /// the longest.
+  static bool packing_in_words_pays(std::int64_t columns) {
+    constexpr std::int64_t slow[] = {56, 120, 130, 131, 200};  // faster in `subgroup`
+    constexpr int longest = 201;
+    return columns > 1 && columns <= longest && columns % (2 * widest<X>) != 0 &&
+           std::find(std::begin(slow), std::end(slow), columns) == std::end(slow);
   }
 
   /// Whether `split_online` is preferred to `online`. Rows that are read twice should still be in

@@ -15,6 +15,7 @@ struct NoShapes {
   using SubgroupFew = ShapeList<>;
   using FusedRegistersFew = ShapeList<>;
   using Packed = ShapeList<>;
+  using PackedPairs = ShapeList<>;
   using Subgroup = ShapeList<>;
   using FusedRegisters = ShapeList<>;
   using FusedScratch = ShapeList<>;

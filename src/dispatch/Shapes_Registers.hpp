@@ -52,13 +52,22 @@ struct RegisterShapes : ShapeUnits<V> {
       ShapeList<DenseRows<3, 16>, DenseRows<4, 16>, DenseRows<5, 14>, DenseRows<6, 12>,
                 DenseRows<8, 11>, DenseRows<9, 9>, DenseRows<10, 9>, DenseRows<12>, DenseRows<16>>>;
   /// Rows of a few half types are so short that a team must have several per lane.
-  template <int items>
-  using FourDenseRows = Shape<2, 32, items, wide, AccessMode::dense_rows, 16, 4>;
-  using PackedHalfs = ShapeList<FourDenseRows<1>, FourDenseRows<2>, DenseRows<3, 16>,
+  template <int items, int rows>
+  using SeveralDenseRows = Shape<2, 32, items, wide, AccessMode::dense_rows, 16, rows>;
+  using PackedHalfs = ShapeList<SeveralDenseRows<1, 8>, SeveralDenseRows<2, 4>, DenseRows<3, 16>,
                                 DenseRows<4, 12>, DenseRows<5, 10>>;
   using Packed =
       std::conditional_t<is_full_precision<V>, PackedFullPrecision,
                          std::conditional_t<output_is_wider<V>, ShapeList<>, PackedHalfs>>;
+  /// Longer rows of half types, in few lanes, which share what a row takes besides its entries.
+  /// (The numbers of lanes, pairs and teams were measured on an H200.)
+  template <int lanes, int pairs, int teams>
+  using DensePairs = Shape<64 / lanes, lanes, pairs, 2, AccessMode::dense_pairs, teams>;
+  using PackedPairs = std::conditional_t<
+      gives_halfs,
+      ShapeList<DensePairs<2, 13, 16>, DensePairs<2, 16, 14>, DensePairs<2, 24, 10>,
+                DensePairs<4, 13, 16>, DensePairs<4, 16, 14>, DensePairs<4, 25, 10>>,
+      ShapeList<>>;
   /// Four rows of three doubles take as many registers as two rows of four, and are slower.
   using ThreeEntries = std::conditional_t<sizeof(T) == 8, ShapeList<>, ShapeList<Scalar<1, 3, 4>>>;
   /// Half types have such rows in `packed`, except if there are gaps between rows.
@@ -81,12 +90,11 @@ struct RegisterShapes : ShapeUnits<V> {
   template <int lanes, int entries, int width, int teams>
   using PeeledHalfs =
       Shape<128 / lanes, lanes, entries / width, width, AccessMode::peeled_vectors, teams>;
-  /// So few lanes that each has 12 to 32 entries, in chunks that are narrow if lanes are few.
+  /// So few lanes that each has 16 to 32 entries, in chunks that are narrow if lanes are few.
   using AnyAlignmentShortHalfRows = decltype(
-      ShapeList<PeeledHalfs<4, 16, 2, 10>, PeeledHalfs<4, 20, 2, 9>, PeeledHalfs<8, 12, 4, 10>,
-                PeeledHalfs<8, 16, 4, 10>, PeeledHalfs<8, 20, 4, 10>, PeeledHalfs<8, 24, 4, 8>,
-                PeeledHalfs<16, 16, 8, 10>, PeeledHalfs<16, 24, 8, 8>, PeeledHalfs<32, 16, 8, 10>,
-                PeeledHalfs<32, 24, 8, 9>, PeeledHalfs<32, 32, 8, 8>>{} +
+      ShapeList<PeeledHalfs<4, 20, 2, 9>, PeeledHalfs<8, 16, 4, 10>, PeeledHalfs<16, 16, 8, 10>,
+                PeeledHalfs<16, 24, 8, 8>, PeeledHalfs<32, 16, 8, 10>, PeeledHalfs<32, 24, 8, 9>,
+                PeeledHalfs<32, 32, 8, 8>>{} +
       ScalarHalfRows{});
   using AnyAlignmentShortWideningRows =
       decltype(ShapeList<Scalar<8, 8>, AnyAlignment<8, 4>, AnyAlignment<16, 3>, AnyAlignment<16, 4>,

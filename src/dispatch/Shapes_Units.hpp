@@ -30,8 +30,7 @@ constexpr auto operator+(ShapeList<A...>, ShapeList<B...>) {
   return typename Joined<ShapeList<A...>, ShapeList<B...>>::type{};
 }
 
-/// Whether entries have the type that is computed with. PackedKernel needs this, because it works
-/// on rows in the place of their entries.
+/// Whether entries have the type that is computed with.
 template <class V>
 inline constexpr bool is_full_precision = std::is_same_v<typename V::X, typename V::Compute>;
 

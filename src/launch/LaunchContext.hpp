@@ -86,6 +86,8 @@ class LaunchContext {
         return x_contiguous();
       case AccessMode::dense_rows:
         return packed(s.width);
+      case AccessMode::dense_pairs:
+        return packed(widest<X>);
       case AccessMode::vectors_across_rows:
         return rows_in_chunks(s.width) && inputs_in_chunks(s.width);
       case AccessMode::phase_vectors:

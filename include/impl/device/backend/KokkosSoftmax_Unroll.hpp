@@ -26,7 +26,8 @@
 #define KOKKOSSOFTMAX_IMPL_UNROLL_TWICE
 #endif
 
-// For a loop that runs seldom in kernels whose registers other code needs.
+// For a loop that runs seldom in kernels whose registers other code needs, and for a loop with a
+// long body.
 #if defined(__CUDA_ARCH__) || defined(__HIPCC__)
 #define KOKKOSSOFTMAX_IMPL_NO_UNROLL _Pragma("unroll 1")
 #else
