@@ -492,7 +492,7 @@ TYPED_TEST(CrossEntropy, Gradients) {
 // after the last one by themselves. Several short rows share a warp. So there are rows of one part
 // and of several, which begin anywhere in a chunk, numbers of rows that do and don't fill the last
 // warp, and labels at the ends of rows, chunks and parts. Other short rows have whole or half
-// chunks, or chunks with two rows.
+// chunks.
 TYPED_TEST(CrossEntropy, GradientsInParts) {
   using X = typename TypeParam::x_value;
   for (const std::size_t columns :
@@ -517,6 +517,28 @@ TYPED_TEST(CrossEntropy, GradientsInParts) {
       EXPECT_TRUE(
           (TestFixture::template check_gradient<Right, Right, Right>(extents, x, nullptr, 1, 1.0)));
     }
+}
+
+// A GPU moves runs of short rows to scratch memory and back (PackedGradientKernel), where 1, 2 or 4
+// lanes have a row. So there are fewer rows than a team has, and several teams of which the last
+// one isn't full.
+TYPED_TEST(CrossEntropy, GradientsOfShortRows) {
+  using X = typename TypeParam::x_value;
+  for (const std::size_t columns : {1,  2,  3,  4,  5,  6,  7,  9,  12, 15,  20,  21,  23,  39,
+                                    40, 41, 42, 50, 65, 79, 80, 81, 82, 101, 150, 159, 160, 161}) {
+    const std::size_t in_several_teams = columns <= 2 ? 5300 : columns <= 41 ? 700 : 70;
+    for (const std::size_t count : {std::size_t(1), std::size_t(13), in_several_teams}) {
+      const auto& x = normal_sample<X>(count, columns).rows;
+      Labels labels = random_labels(count, columns, 0.125, 1);
+      labels.of_row[count / 2] = static_cast<std::int64_t>(columns) - 1;
+      const Extents extents{count, columns};
+      for (const bool in_place : {false, true})
+        EXPECT_TRUE((TestFixture::template check_gradient<Right, Right, Right>(extents, x, &labels,
+                                                                               1, 0.75, in_place)));
+      EXPECT_TRUE(
+          (TestFixture::template check_gradient<Right, Right, Right>(extents, x, nullptr, 1, 1.0)));
+    }
+  }
 }
 
 constexpr std::int64_t ignored_label = -100;

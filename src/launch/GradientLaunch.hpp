@@ -10,6 +10,7 @@
 #include <launch/LaunchContext.hpp>
 #include <row/GradientArgs.hpp>
 #include <schedules/Gradient.hpp>
+#include <schedules/PackedGradient.hpp>
 #include <string>
 
 namespace KokkosSoftmax::Impl {
@@ -29,19 +30,25 @@ bool has_chunks(const Context& context, AccessMode access, int width) {
   return context.access_serves(schedule);
 }
 
-template <class Kernel, class Exec>
-void launch_gradient_kernel(const Exec& exec, const std::string& label, const Kernel& kernel) {
-  using Policy =
-      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, typename Kernel::Bounds>;
-  const Policy policy(exec, 0, kernel.iterations());
-  // large arguments are waited for otherwise, see TeamLimits.hpp
+/// Launches a kernel as a light one: its arguments, which are large, would be waited for otherwise,
+/// see TeamLimits.hpp.
+template <class Policy, class Kernel>
+void launch_gradient_kernel(const std::string& label, const Policy& policy, const Kernel& kernel) {
   Kokkos::parallel_for(label,
                        Kokkos::Experimental::require(
                            policy, Kokkos::Experimental::WorkItemProperty::HintLightWeight),
                        kernel);
 }
+/// The same over the range of a kernel.
+template <class Kernel, class Exec>
+void launch_gradient_range(const Exec& exec, const std::string& label, const Kernel& kernel) {
+  using Policy =
+      Kokkos::RangePolicy<Exec, Kokkos::IndexType<std::int64_t>, typename Kernel::Bounds>;
+  launch_gradient_kernel(label, Policy(exec, 0, kernel.iterations()), kernel);
+}
 
-/// Computes rows along one outer axis in parts or, if they are too short for that, several per
+/// Computes rows along one outer axis. Short rows that are stored back to back are computed in
+/// scratch memory. Others are computed in parts or, if they are too short for that, several per
 /// lane. Returns whether it did. Operands would take too many registers.
 template <class Source, int width, class Exec, class Context>
 bool launch_gradient_of_one_axis(const Exec& exec, const std::string& label,
@@ -49,10 +56,16 @@ bool launch_gradient_of_one_axis(const Exec& exec, const std::string& label,
   if constexpr (knows_rows<Source>) {
     return false;
   } else {
+    using Packed = PackedGradientKernel<Exec, Source>;
     using Parts = GradientPartsKernel<Source, width>;
     const auto& arguments = context.arguments;
+    if (has_chunks(context, AccessMode::dense_rows, width) && Packed::serves(arguments)) {
+      const Packed kernel(arguments);
+      launch_gradient_kernel(label, kernel.policy(exec), kernel);
+      return true;
+    }
     if (Parts::serves(arguments)) {
-      launch_gradient_kernel(exec, label, Parts(arguments));
+      launch_gradient_range(exec, label, Parts(arguments));
       return true;
     }
     if constexpr (sizeof(typename Source::Types::X) < 8) {
@@ -60,7 +73,7 @@ bool launch_gradient_of_one_axis(const Exec& exec, const std::string& label,
       const bool in_halves = !has_chunks(context, AccessMode::guarded_vectors, width);
       if (in_halves && !has_chunks(context, AccessMode::guarded_vectors, width / 2)) return false;
       if (!ShortRows::serves(arguments)) return false;
-      launch_gradient_kernel(exec, label, ShortRows(arguments, in_halves));
+      launch_gradient_range(exec, label, ShortRows(arguments, in_halves));
       return true;
     }
     return false;
@@ -73,7 +86,7 @@ template <class Exec, class T>
 void launch_gradient_of_entries(const Exec& exec, const std::string& label,
                                 const GradientProblem<T>& problem, const Options& options) {
   using Kernel = GradientRowsKernel<GeneralSource<ValueTypes<T>>, 1>;
-  launch_gradient_kernel(exec, label, Kernel(typename Kernel::Arguments(problem, options)));
+  launch_gradient_range(exec, label, Kernel(typename Kernel::Arguments(problem, options)));
 }
 
 template <template <class> class SourceOf, class Exec, class T>
@@ -92,14 +105,14 @@ void launch_gradient_of(const Exec& exec, const std::string& label,
     const Arguments& arguments = context.arguments;
     if (context.rows_are_neighbours()) {
       if (has_chunks(context, AccessMode::vectors_across_rows, width))
-        launch_gradient_kernel(exec, label, GradientColumnsKernel<Source, width>(arguments));
+        launch_gradient_range(exec, label, GradientColumnsKernel<Source, width>(arguments));
       else
-        launch_gradient_kernel(exec, label, GradientColumnsKernel<Source, 1>(arguments));
+        launch_gradient_range(exec, label, GradientColumnsKernel<Source, 1>(arguments));
     } else if (launch_gradient_of_one_axis<Source, width>(exec, label, context)) {
       return;
     } else if (has_chunks(context, AccessMode::dense_rows, width) ||
                has_chunks(context, AccessMode::guarded_vectors, width)) {
-      launch_gradient_kernel(exec, label, GradientRowsKernel<Source, width>(arguments));
+      launch_gradient_range(exec, label, GradientRowsKernel<Source, width>(arguments));
     } else {
       launch_gradient_of_entries(exec, label, problem, any_access);
     }

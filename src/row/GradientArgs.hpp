@@ -44,6 +44,26 @@ struct GradientArgs : SourceArguments {
         of_all(static_cast<T>(labels.smoothing / static_cast<double>(problem.columns))) {}
 };
 
+/// The numbers of a row as they are in memory. A kernel can load them some time before it computes
+/// with them.
+template <class T>
+struct NumbersOfGradientRow {
+  T lse;
+  T derivative;
+  LoadedIndex label;  // if there are labels
+
+  /// The problem has one outer axis.
+  template <class Arguments>
+  KOKKOS_FORCEINLINE_FUNCTION NumbersOfGradientRow(const Arguments& arguments, std::int64_t r)
+      : lse(number_of_row<true>(arguments.problem, arguments.row_lse, r)),
+        derivative(number_of_row<true>(arguments.problem, arguments.derivative, r)) {
+    const RowLabels& labels = arguments.labels;
+    if (arguments.has_labels())
+      label =
+          LoadedIndex(labels, offset_of_row<true>(arguments.problem, r, labels.index.outer_stride));
+  }
+};
+
 /// What the entries of a row have in common. X is the type of dx.
 template <class X, class T>
 class GradientRow {
@@ -55,22 +75,18 @@ class GradientRow {
                                           std::bool_constant<one_axis> = {})
       : lse(number_of_row<one_axis>(arguments.problem, arguments.row_lse, r)) {
     const T derivative = number_of_row<one_axis>(arguments.problem, arguments.derivative, r);
-    if (arguments.has_labels()) {
-      label = label_of_row<one_axis>(arguments.problem, arguments.labels, r);
-      of_label = arguments.of_label;
-      offset = offset_of(arguments, label);
-    }
+    if (arguments.has_labels())
+      set_label(arguments, label_of_row<one_axis>(arguments.problem, arguments.labels, r));
     factor = arguments.factor * derivative;
   }
-
-  /// One of two rows, without a branch.
-  KOKKOS_FORCEINLINE_FUNCTION GradientRow(bool is_second, const GradientRow& first,
-                                          const GradientRow& second)
-      : lse(is_second ? second.lse : first.lse),
-        factor(is_second ? second.factor : first.factor),
-        offset(is_second ? second.offset : first.offset),
-        of_label(first.of_label),
-        label(is_second ? second.label : first.label) {}
+  template <class Arguments>
+  KOKKOS_FORCEINLINE_FUNCTION GradientRow(const Arguments& arguments,
+                                          const NumbersOfGradientRow<T>& numbers)
+      : lse(numbers.lse), factor(arguments.factor * numbers.derivative) {
+    if (arguments.has_labels())
+      set_label(arguments, label_of_index(arguments.problem, arguments.labels,
+                                          numbers.label.value(arguments.labels)));
+  }
 
   KOKKOS_FORCEINLINE_FUNCTION bool is_ignored() const { return label == NoLabel::ignored; }
 
@@ -100,6 +116,13 @@ class GradientRow {
 
  private:
   static constexpr std::int64_t none = -3;
+
+  template <class Arguments>
+  KOKKOS_FORCEINLINE_FUNCTION void set_label(const Arguments& arguments, std::int64_t of_row) {
+    label = of_row;
+    of_label = arguments.of_label;
+    offset = offset_of(arguments, label);
+  }
 
   KOKKOS_FORCEINLINE_FUNCTION T product(T above) const { return product(factor, above); }
   KOKKOS_FORCEINLINE_FUNCTION T probability(T v) const { return softmax_from_lse<X>(v, lse); }

@@ -80,6 +80,7 @@ KOKKOS_FORCEINLINE_FUNCTION std::int64_t element_of(const RowLabels& labels, std
 /// So a kernel doesn't wait for the element before that.
 class LoadedIndex {
  public:
+  LoadedIndex() = default;
   KOKKOS_FORCEINLINE_FUNCTION LoadedIndex(const RowLabels& labels, std::int64_t i) {
     KOKKOS_IF_ON_DEVICE((load_words(labels, i);))
     KOKKOS_IF_ON_HOST((load_element(labels, i);))

@@ -3,10 +3,10 @@
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_GRADIENT_HPP
 
 /// \file
-/// The kernels of gradients of operations with one number per row. Two are for rows along one outer
-/// axis whose columns lie side by side: one for rows of some chunks, and one for shorter rows. One
-/// is for all other rows. The last one is for columns whose rows lie side by side. All are launched
-/// over a range.
+/// The kernels of gradients of operations with one number per row that are launched over a range.
+/// Two are for rows along one outer axis whose columns lie side by side: one for rows of some
+/// chunks, and one for shorter rows. One is for all other rows. The last one is for columns whose
+/// rows lie side by side. PackedGradientKernel is for short rows that lie back to back.
 
 #include <algorithm>
 #include <backend/DivideUp.hpp>
@@ -424,9 +424,7 @@ class GradientRowsKernel : public GradientChunks<Source, width> {
   using Bounds = Kokkos::LaunchBounds<256, 4>;
 
   explicit GradientRowsKernel(const Arguments& arguments_)
-      : Base(arguments_),
-        m_is_dense(is_dense()),
-        m_crosses_rows(columns() >= width && columns() < lanes * width && columns() % width != 0) {}
+      : Base(arguments_), m_is_dense(is_dense()) {}
 
   /// The number of iterations of the range.
   std::int64_t iterations() const {
@@ -435,21 +433,6 @@ class GradientRowsKernel : public GradientChunks<Source, width> {
   }
 
   KOKKOS_INLINE_FUNCTION void operator()(std::int64_t iteration) const {
-    if constexpr (!knows_rows<Source>)
-      if (m_crosses_rows) return compute<true>(iteration);
-    compute<false>(iteration);
-  }
-
- private:
-  static constexpr std::int64_t step = lanes * width;
-
-  struct Entry {
-    std::int64_t row;
-    std::int64_t column;
-  };
-
-  template <bool crosses_rows>
-  KOKKOS_FORCEINLINE_FUNCTION void compute(std::int64_t iteration) const {
     const std::int64_t first =
         (iteration / lanes * (items * lanes) + iteration % lanes) * width;  // entry
     Entry at[items];
@@ -469,12 +452,20 @@ class GradientRowsKernel : public GradientChunks<Source, width> {
         if (i > 0 && at[i].row != at[i - 1].row) of_row = OfRow(arguments, at[i].row);
         store_whole(reinterpret_cast<Chunk<X, width>*>(m_is_dense ? arguments.problem.y + number
                                                                   : dx_of(at[i])),
-                    computed_chunk<crosses_rows>(at[i], of_row, chunk[i]));
+                    computed_chunk(at[i], of_row, chunk[i]));
       } else if (number < entries()) {
         compute_rest(number);
       }
     }
   }
+
+ private:
+  static constexpr std::int64_t step = lanes * width;
+
+  struct Entry {
+    std::int64_t row;
+    std::int64_t column;
+  };
 
   /// Whether the entries of all rows follow one another in x and in dx.
   bool is_dense() const {
@@ -530,42 +521,14 @@ class GradientRowsKernel : public GradientChunks<Source, width> {
       if (k == label || of_row.row.is_ignored()) out.entry[k] = dx;
   }
 
-  template <bool crosses_rows>
   KOKKOS_FORCEINLINE_FUNCTION Chunk<X, width> computed_chunk(const Entry& at, const OfRow& of_row,
                                                              const Raw& chunk) const {
     const Source source(arguments);
     T x[width];
     widen<X, width>(chunk, x);
-    if constexpr (crosses_rows) return chunk_of_two_rows(source, at, of_row, x);
     if (at.column + width <= columns()) return chunk_of_row(source, at.column, of_row, x);
     Chunk<X, width> out;
     compute_rows(source, at, of_row, x, out);
-    return out;
-  }
-
-  /// A chunk that can have the end of a row and the begin of the next one. There is no branch,
-  /// because most warps have such a chunk if rows are short.
-  KOKKOS_FORCEINLINE_FUNCTION Chunk<X, width> chunk_of_two_rows(const Source& source,
-                                                                const Entry& at,
-                                                                const OfRow& of_first,
-                                                                const T (&x)[width]) const {
-    using Row = GradientRow<X, T>;
-    const auto first_count = static_cast<int>(columns() - at.column);
-    const Row first = of_first.row;
-    const bool has_second = first_count < width && at.row + 1 < rows();
-    const Row second(arguments, has_second ? at.row + 1 : at.row);
-    const int first_label = place_below<width>(first.label - at.column);
-    const int place_in_second = place_below<width>(second.label);
-    const int second_label = place_in_second < 0 ? -1 : first_count + place_in_second;
-    Chunk<X, width> out;
-    KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int k = 0; k < width; ++k) {
-      const bool is_second = k >= first_count;
-      const Row row(is_second, first, second);
-      const bool is_label = k == (is_second ? second_label : first_label);
-      const T dx = row(source.value(x[k], 0), is_label);
-      out.entry[k] = static_cast<X>(row.is_ignored() ? T(0) : dx);
-    }
     return out;
   }
 
@@ -593,7 +556,6 @@ class GradientRowsKernel : public GradientChunks<Source, width> {
   }
 
   bool m_is_dense;
-  bool m_crosses_rows;  // chunks have entries of one or two rows, which are short
 };
 
 /// Columns whose rows lie side by side. A lane computes `width` neighbouring rows in blocks of
