@@ -84,7 +84,8 @@ struct PackedKernel {
   /// types are so far apart that each length in use is one of them. With code for all of a shape's
   /// lengths at once, the compiler would spill registers.
   static constexpr int fixed_lengths = Shape::width;
-  /// The code of more rows would not fit the instruction cache if it were written out for each row.
+  /// With more rows, code that is written out for each of them takes longer than a loop
+  /// (docs/trials.md).
   static constexpr int most_rows_in_cache = 4;
 
   /// Computes the rows of this lane in words. Returns whether there is code for their length.
@@ -113,22 +114,18 @@ struct PackedKernel {
     }
   }
 
-  /// Works in registers on row r of the run. If its length is odd, one entry is by itself: the
-  /// first one if the row begins in the middle of a word, otherwise the last one. The order of the
-  /// values doesn't matter.
+  /// Works in registers on row r of the run. The order of the values doesn't matter.
   template <int length>
   KOKKOS_FORCEINLINE_FUNCTION void work_on_words(const Member& member, X* row, int r,
                                                  std::int64_t row_of_x) const {
     constexpr bool is_odd = length % 2 != 0;
     constexpr int words = length / 2;
     const Source source(arguments);
-    const int lead = is_odd ? r % 2 : 0;
-    X* const single = row + (lead != 0 ? 0 : length - 1);
-    auto* const pair = reinterpret_cast<RawChunk<X, 2>*>(row + lead);
+    const WordsOfRow<X, 2> in_words(row, r, length);
     T value[length];
     KOKKOSSOFTMAX_IMPL_UNROLL
-    for (int i = 0; i < words; ++i) widen<X, 2>(pair[i], value + 2 * i);
-    if constexpr (is_odd) value[length - 1] = static_cast<T>(*single);
+    for (int i = 0; i < words; ++i) widen<X, 2>(in_words.word[i], value + 2 * i);
+    if constexpr (is_odd) value[length - 1] = static_cast<T>(*in_words.single);
     const auto for_each = [](const auto& body) {
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int j = 0; j < length; ++j) body(j);
@@ -138,9 +135,9 @@ struct PackedKernel {
     KOKKOSSOFTMAX_IMPL_UNROLL
     for (int i = 0; i < words; ++i) {
       const Chunk<X, 2> results{{static_cast<X>(value[2 * i]), static_cast<X>(value[2 * i + 1])}};
-      pair[i] = Kokkos::bit_cast<RawChunk<X, 2>>(results);
+      in_words.word[i] = Kokkos::bit_cast<RawChunk<X, 2>>(results);
     }
-    if constexpr (is_odd) *single = static_cast<X>(value[length - 1]);
+    if constexpr (is_odd) *in_words.single = static_cast<X>(value[length - 1]);
   }
 
   /// Works on rows of half types whose lengths other shapes are for. Reads their entries three

@@ -29,7 +29,8 @@ class PackedGradientKernel {
   static constexpr int chunk_width = widest<X>;
   static constexpr int in_flight = 5;
   static constexpr int word_width = sizeof(X) == 2 ? 2 : 1;
-  using Word = RawChunk<X, word_width>;
+  using Words = WordsOfRow<X, word_width>;
+  using Word = typename Words::Word;
   using Run = PackedRun<Exec, V, chunk_width, lanes, in_flight, word_width == 2>;
   static_assert(Source::value_is_scaled_raw);
 
@@ -109,47 +110,42 @@ class PackedGradientKernel {
     return rows * static_cast<int>(std::max<std::int64_t>(1, entries / (rows * columns)));
   }
 
-  /// Works on this lane's part of row r of the run. If the length of rows of half types is odd, one
-  /// entry is by itself, see PackedKernel.
+  /// Works on this lane's part of row r of the run. Lane 0 has the single entry, if there is one.
   KOKKOS_FORCEINLINE_FUNCTION void compute(const Row& of_row, const Run& run, int r,
                                            int lane) const {
-    const bool is_odd = run.columns() % word_width != 0;
-    const int lead = is_odd ? r % 2 : 0;
+    const Words row(run.row(r), r, run.columns());
     const int words = run.columns() / word_width, step = 1 << m_log_lanes;
-    X* const row = run.row(r);
-    auto* const word = reinterpret_cast<Word*>(row + lead);
-    const int single = !is_odd ? -1 : lead != 0 ? 0 : run.columns() - 1;
-    const bool has_single = is_odd && lane == 0;
+    const bool has_single = row.has_single && lane == 0;
     if (of_row.is_ignored()) {
-      for (int i = lane; i < words; i += step) word[i] = Word{};
-      if (has_single) row[single] = static_cast<X>(T(0));
+      for (int i = lane; i < words; i += step) row.word[i] = Word{};
+      if (has_single) *row.single = static_cast<X>(T(0));
       return;
     }
     // The label's entry is computed anew, by the lane that replaces it. It is accessed as the other
     // entries are: in a word, or as the single one.
     const auto label = static_cast<int>(of_row.label);
-    const bool is_single = label == single;
-    const int word_of_label = (label - lead) / word_width;
+    const bool is_single = row.has_single && run.row(r) + label == row.single;
+    const int word_of_label = (label - row.lead) / word_width;
     const bool has_label = label >= 0 && lane == (is_single ? 0 : word_of_label & (step - 1));
     T x_of_label = T(0);
     if (has_label)
-      x_of_label = is_single ? static_cast<T>(row[label])
-                             : entry(word[word_of_label], (label - lead) % word_width);
+      x_of_label = is_single ? static_cast<T>(*row.single)
+                             : entry(row.word[word_of_label], (label - row.lead) % word_width);
     for (int i = lane; i < words; i += step) {
       T x[word_width];
-      widen<X, word_width>(word[i], x);
+      widen<X, word_width>(row.word[i], x);
       Chunk<X, word_width> dx;
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < word_width; ++k) dx.entry[k] = static_cast<X>(of_row(value(x[k])));
-      word[i] = Kokkos::bit_cast<Word>(dx);
+      row.word[i] = Kokkos::bit_cast<Word>(dx);
     }
-    if (has_single) row[single] = static_cast<X>(of_row(value(static_cast<T>(row[single]))));
+    if (has_single) *row.single = static_cast<X>(of_row(value(static_cast<T>(*row.single))));
     if (!has_label) return;
     const X dx_of_label = static_cast<X>(of_row(value(x_of_label), true));
     if (is_single)
-      row[label] = dx_of_label;
+      *row.single = dx_of_label;
     else
-      set_entry(word[word_of_label], (label - lead) % word_width, dx_of_label);
+      set_entry(row.word[word_of_label], (label - row.lead) % word_width, dx_of_label);
   }
 
   KOKKOS_FORCEINLINE_FUNCTION static T entry(const Word& word, int place) {

@@ -73,18 +73,15 @@ struct PackedPairsKernel {
   /// Threads without a row compute with what scratch memory holds there, because all lanes of a
   /// warp take part in shuffles.
   ///
-  /// If the length is odd, one entry is by itself, in lane 0: the first entry of a row that begins
-  /// in the middle of a word, otherwise the last one. The order of the values doesn't matter.
+  /// Lane 0 has the single entry, if there is one. The order of the values doesn't matter.
   template <int pairs>
   KOKKOS_FORCEINLINE_FUNCTION void work_on_row(const Member& member, const Run& run, int r,
                                                int lane) const {
     constexpr int size = 2 * pairs + 1;
     const Source source(arguments);
-    const bool is_odd = run.columns() % 2 != 0;
-    const bool has_single = is_odd && lane == 0;
-    const int lead = is_odd ? r % 2 : 0;
-    X* const single = run.row(r) + (lead != 0 ? 0 : run.columns() - 1);
-    auto* const pair = reinterpret_cast<Pair*>(run.row(r) + lead) + lane;
+    const WordsOfRow<X, 2> row(run.row(r), r, run.columns());
+    const bool has_single = row.has_single && lane == 0;
+    Pair* const pair = row.word + lane;
     const int left = run.columns() / 2 - lane;
     const auto exists = [&](int i) {
       return (pairs > fewest_pairs && i < pairs - 1) || i * row_lanes < left;
@@ -97,7 +94,7 @@ struct PackedPairsKernel {
       if (exists(i)) raw = pair[i * row_lanes];
       widen<X, 2>(raw, value + 2 * i);
     }
-    if (has_single) value[size - 1] = static_cast<T>(*single);
+    if (has_single) value[size - 1] = static_cast<T>(*row.single);
     const auto for_each = [&](const auto& body) {
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int j = 0; j < size - 1; ++j) body(j);
@@ -111,7 +108,7 @@ struct PackedPairsKernel {
       const Chunk<X, 2> results{{static_cast<X>(value[2 * i]), static_cast<X>(value[2 * i + 1])}};
       if (exists(i)) pair[i * row_lanes] = Kokkos::bit_cast<Pair>(results);
     }
-    if (has_single) *single = static_cast<X>(value[size - 1]);
+    if (has_single) *row.single = static_cast<X>(value[size - 1]);
     if (lane == 0) finish_beside<Op>(arguments, run.number(r), state);
   }
 };

@@ -2,6 +2,10 @@
 #ifndef KOKKOSSOFTMAX_SRC_SCHEDULES_PACKEDRUN_HPP
 #define KOKKOSSOFTMAX_SRC_SCHEDULES_PACKEDRUN_HPP
 
+/// \file
+/// Short rows that are stored back to back, in scratch memory: what the kernels PackedKernel,
+/// PackedPairsKernel and PackedGradientKernel have in common.
+
 #include <cstdint>
 #include <row/Chunk.hpp>
 #include <row/RowArgs.hpp>
@@ -82,6 +86,26 @@ class PackedRun {
   int m_columns;
   int m_rows;
   std::int64_t m_first;
+};
+
+/// Row r of a run in words of `width` entries, one or two. If a word has two and the length of the
+/// row is odd, one entry is by itself (*single*): the first one if the row begins in the middle of
+/// a word, otherwise the last one.
+template <class X, int width>
+struct WordsOfRow {
+  static_assert(width == 1 || width == 2);
+  using Word = RawChunk<X, width>;
+
+  KOKKOS_FORCEINLINE_FUNCTION WordsOfRow(X* row, int r, int columns)
+      : has_single(columns % width != 0),
+        lead(has_single ? r % 2 : 0),
+        single(row + (lead != 0 ? 0 : columns - 1)),
+        word(reinterpret_cast<Word*>(row + lead)) {}
+
+  bool has_single;
+  int lead;    // the number of entries before the first word
+  X* single;   // if there is one
+  Word* word;  // columns / width of them
 };
 
 }  // namespace KokkosSoftmax::Impl
