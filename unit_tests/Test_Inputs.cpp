@@ -17,6 +17,7 @@
 #include <support/OnDevice.hpp>
 #include <support/Recorder.hpp>
 #include <support/Throws.hpp>
+#include <utility>
 
 namespace KokkosSoftmax::Test {
 namespace {
@@ -486,6 +487,95 @@ TYPED_TEST(InputsOf, FewWideRows) {
                                                             expected)));
           }
       }
+}
+
+/// `values`, `times` times in a row.
+template <class Value>
+std::vector<Value> repeated(const std::vector<Value>& values, std::size_t times) {
+  std::vector<Value> result;
+  result.reserve(times * values.size());
+  for (std::size_t i = 0; i < times; ++i) result.insert(result.end(), values.begin(), values.end());
+  return result;
+}
+
+/// So many rows share the bias and the mask that the teams of clusters keep them in scratch memory
+/// (KeptColumns). Rows begin at any address.
+template <class C>
+class InputsOfManyRows : public InputsOf<C> {
+ protected:
+  using typename InputsOf<C>::T;
+  using typename InputsOf<C>::X;
+
+  void SetUp() override {
+    if (!has_clusters(typename C::exec{})) GTEST_SKIP() << "no clusters of thread blocks";
+  }
+
+  /// There are `times` times as many rows as here, which are the same.
+  static constexpr std::size_t distinct = 37;
+
+  /// `infinite_bias` is that of the first column, the last ones and one between them, if it isn't
+  /// 0.
+  static void expect_right(Function function, const Given& given, std::size_t times,
+                           std::size_t columns, T infinite_bias = T(0)) {
+    auto inputs = random_inputs<X>(given, Broadcast::per_column, distinct, columns);
+    for (std::size_t i = 0; infinite_bias != T(0) && i < inputs.bias.size(); ++i) {
+      const std::size_t column = i % columns;
+      if (column == 0 || column == columns / 3 || column + 2 >= columns)
+        inputs.bias[i] = static_cast<X>(infinite_bias);
+    }
+    Rows<T> x = with_hidden_values(normal_rows<X>(distinct, columns), inputs);
+    x.values[5 * columns + columns / 2] = std::numeric_limits<T>::quiet_NaN();
+    x.values[7 * columns] = std::numeric_limits<T>::infinity();
+    Rows<T> v = values_of(x, inputs, -0.5);
+    Expected expected = expected_of(v, inputs, EmptyRows::zero);
+    const auto repeat = [times](auto& values) {
+      std::remove_reference_t<decltype(values)> all;
+      all.reserve(times * values.size());
+      for (std::size_t i = 0; i < times; ++i) all.insert(all.end(), values.begin(), values.end());
+      values = std::move(all);
+    };
+    x.count = v.count = times * distinct;
+    repeat(x.values);
+    repeat(v.values);
+    repeat(expected.softmax);
+    repeat(expected.log_softmax);
+    repeat(expected.logsumexp);
+    repeat(expected.moderate);
+    repeat(expected.terms_near_zero);
+    const Case c{.function = function,
+                 .extents = {x.count, columns},
+                 .options = {.axis = 1, .scale = -0.5, .empty_rows = EmptyRows::zero},
+                 .x_offset = 3,
+                 .y_offset = 3};
+    EXPECT_TRUE((InputsOf<C>::template check<Right>(c, x, inputs, given, Broadcast::per_column, v,
+                                                    expected)))
+        << "infinite bias " << infinite_bias;
+  }
+};
+TYPED_TEST_SUITE(InputsOfManyRows, AllValueConfigs, ConfigName);
+
+constexpr Given bias_and_mask{.bias = true, .mask = true};
+
+TYPED_TEST(InputsOfManyRows, Operands) {
+  for (const Given& given : {Given{.bias = true}, Given{.mask = true}})
+    TestFixture::expect_right(Function::softmax, given, 24, 12671);
+  TestFixture::expect_right(Function::log_softmax, bias_and_mask, 24, 12671);
+}
+
+TYPED_TEST(InputsOfManyRows, InfiniteBiases) {
+  constexpr auto infinity = std::numeric_limits<typename TypeParam::value>::infinity();
+  for (const auto infinite_bias : {-infinity, infinity})
+    TestFixture::expect_right(Function::softmax, bias_and_mask, 24, 12671, infinite_bias);
+}
+
+TYPED_TEST(InputsOfManyRows, LargeClusters) {
+  TestFixture::expect_right(Function::softmax, bias_and_mask, 4, 131001);
+}
+
+// The teams of half types are small here, and a cluster has one of them.
+TYPED_TEST(InputsOfManyRows, ClustersOfOneTeam) {
+  if (sizeof(typename TypeParam::x_value) != 2) GTEST_SKIP() << "such clusters have one row";
+  TestFixture::expect_right(Function::log_softmax, bias_and_mask, 230, 1501);
 }
 
 // Rows of which lengths leave a few entries, whole chunks or all, in teams and clusters of every

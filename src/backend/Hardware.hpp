@@ -64,12 +64,14 @@ std::size_t scratch_per_team([[maybe_unused]] const Exec& exec, int teams, int m
 /// Bytes of shared memory for a thread block that is not launched by Kokkos (Kokkos gives a team at
 /// most 40 KiB). 32 KiB of a multiprocessor's shared memory are left to the first-level cache,
 /// because all loads go through that cache: on an H200 rows took a tenth longer with 28 KiB of
-/// cache than with 60 KiB.
-inline int scratch_per_cluster_team(const cudaDeviceProp& device, int teams) {
-  constexpr std::size_t of_cache = 32 * 1024;
+/// cache than with 60 KiB. A kernel whose asynchronous copies bypass the cache can do without.
+inline int scratch_per_cluster_team(const cudaDeviceProp& device, int teams, bool needs_cache) {
+  constexpr std::size_t granularity = 128;  // of allocations
+  const std::size_t of_cache = needs_cache ? 32 * 1024 : 0;
   const std::size_t share = (device.sharedMemPerMultiprocessor - of_cache) / teams;
-  return static_cast<int>(
-      std::min(share - device.reservedSharedMemPerBlock, device.sharedMemPerBlockOptin));
+  const std::size_t of_team = share - device.reservedSharedMemPerBlock;
+  return static_cast<int>(std::min(needs_cache ? of_team : of_team / granularity * granularity,
+                                   device.sharedMemPerBlockOptin));
 }
 #endif
 

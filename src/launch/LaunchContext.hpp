@@ -75,6 +75,11 @@ class LaunchContext {
   /// The number of rows that lie side by side.
   std::int64_t neighbours() const { return problem().outer[problem().outer_rank - 1].extent; }
 
+  /// Whether each row of x starts at a cache line and is whole lines.
+  bool rows_are_lines() const {
+    return x_contiguous() && is_multiple(m_x_offsets, static_cast<int>(cache_line / sizeof(X)));
+  }
+
   bool access_serves(const Schedule& s) const {
     if (options.reproducible) return s.access == AccessMode::scalar;
     switch (s.access) {

@@ -139,10 +139,10 @@ KOKKOS_FORCEINLINE_FUNCTION bool has_nan_results(const State& state) {
            state.max < Kokkos::Experimental::infinity_v<decltype(state.max)>);
 }
 
-/// Whether entries of a tile can be masked: its source knows rows.
+/// Whether entries of a tile can be masked.
 template <class Tile>
 inline constexpr bool masks_entries = requires {
-  requires knows_rows<typename Tile::Source>;
+  requires knows_rows<typename Tile::Source> || masks_columns<typename Tile::Source>;
 };
 
 /// In a row that has a NaN or +inf, all results are NaN, except those of masked entries. Writes the

@@ -39,6 +39,14 @@ struct GeneralArgs : RowArgs<V> {
     return is_in_chunks(inputs.bias, bias_bytes, width) && is_in_chunks(inputs.mask, 1, width);
   }
 
+  /// Whether the only operands are a bias and a mask that all rows share.
+  bool rows_share_inputs() const {
+    const bool reads_columns = inputs.bias.data != nullptr || inputs.mask.data != nullptr;
+    const bool reads_rows = inputs.lengths.data != nullptr || inputs.row_bias.data != nullptr ||
+                            inputs.causal_limit != RowInputs::no_limit;
+    return reads_columns && !reads_rows && is_shared(inputs.bias) && is_shared(inputs.mask);
+  }
+
   /// The number of columns of row r that lengths and the causal limit leave.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t visible_columns(std::int64_t r) const {
     std::int64_t lengths_offset = 0, position = 0;
@@ -69,6 +77,12 @@ struct GeneralArgs : RowArgs<V> {
 
  private:
   using Compute = typename V::Compute;
+
+  bool is_shared(const RowInput& input) const {
+    for (int d = 0; d < this->problem.outer_rank; ++d)
+      if (input.outer_stride[d] != 0) return false;
+    return true;
+  }
 
   /// inputs_in_chunks() for one input.
   bool is_in_chunks(const RowInput& input, int entry_bytes, int width) const {
@@ -235,6 +249,57 @@ class GeneralSource {
                      load_biases);
   }
 
+  /// Loads what is read of columns besides x; column(j) is the column of entry j, or -1. The loads
+  /// overlap.
+  template <int count, class ColumnOf>
+  KOKKOS_FORCEINLINE_FUNCTION void load_columns(const Row& row, const ColumnOf& column,
+                                                Entry (&entry)[count]) const {
+    const auto load_biases = [&]<class Bias>(const Bias* biases) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < count; ++j)
+        if (column(j) >= 0)
+          entry[j].bias = static_cast<T>(biases[column(j) * m_arguments.inputs.bias.column_stride]);
+    };
+    if (has_bias() && is_entries(m_arguments.inputs))
+      load_biases(reinterpret_cast<const X*>(row.bias));
+    else if (has_bias())
+      load_biases(reinterpret_cast<const T*>(row.bias));
+    if (!has_mask()) return;
+    KOKKOSSOFTMAX_IMPL_UNROLL
+    for (int j = 0; j < count; ++j)
+      if (column(j) >= 0) entry[j].mask = mask(row, column(j));
+  }
+  /// What the values of a column depend on: its bias, or masked_bias() if it is masked.
+  KOKKOS_FORCEINLINE_FUNCTION static T column_bias(const Entry& entry) {
+    if (entry.mask == 0) return masked_bias();
+    return entry.bias == entry.bias ? entry.bias : Kokkos::Experimental::quiet_NaN_v<T>;
+  }
+  /// apply() for rows that share biases and mask: column_bias(i, k) is that of entry k of chunk i.
+  template <int items, int width, class Raw, class ColumnBias>
+  KOKKOS_FORCEINLINE_FUNCTION void apply_columns(const Raw* chunk, T* value,
+                                                 const ColumnBias& column_bias) const {
+    constexpr int size = items * width;
+    scale<items, width>(chunk, value);
+    if (has_bias()) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < size; ++j) value[j] += column_bias(j / width, j % width);
+    }
+    if (m_arguments.inputs.scale_biases) multiply_by_scale<size>(value);
+    if (has_mask()) {
+      KOKKOSSOFTMAX_IMPL_UNROLL
+      for (int j = 0; j < size; ++j)
+        value[j] = is_masked_bias(column_bias(j / width, j % width)) ? -infinity : value[j];
+    }
+  }
+  /// The same for one entry.
+  KOKKOS_FORCEINLINE_FUNCTION T value_of_column(T x, T column_bias) const {
+    T v = x;
+    if (!m_arguments.inputs.scale_biases) v = product(v);
+    if (has_bias()) v += column_bias;
+    if (m_arguments.inputs.scale_biases) v = product(v);
+    return is_masked_bias(column_bias) ? -infinity : v;
+  }
+
   /// value() for loops on a host.
   class HostValues {
    public:
@@ -354,6 +419,16 @@ class GeneralSource {
       KOKKOSSOFTMAX_IMPL_UNROLL
       for (int k = 0; k < width; ++k) value[j * width + k] += b[k];
     }
+  }
+
+  /// A NaN that column_bias() doesn't return for a bias.
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  KOKKOS_FORCEINLINE_FUNCTION static constexpr Bits masked_bits() {
+    return sizeof(T) == 8 ? static_cast<Bits>(0x7ff8'0000'0000'abcd) : Bits(0x7fc0'abcd);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static T masked_bias() { return Kokkos::bit_cast<T>(masked_bits()); }
+  KOKKOS_FORCEINLINE_FUNCTION static bool is_masked_bias(T bias) {
+    return Kokkos::bit_cast<Bits>(bias) == masked_bits();
   }
 
   KOKKOS_FORCEINLINE_FUNCTION T bias_at(const Row& row, std::int64_t column) const {

@@ -100,6 +100,11 @@ struct ChunkedRow {
     end = chunks;
   }
 
+  /// Ends the part that is worked on before chunk `last`, if there are as many chunks.
+  KOKKOS_FORCEINLINE_FUNCTION void end_at(std::int64_t last) {
+    if (last < chunks) end = last;
+  }
+
   /// The column of the peeled entry that thread `thread_id` holds in addition to its chunks, or -1.
   /// The first threads hold the head. The threads after the longest possible head hold the tail.
   KOKKOS_FORCEINLINE_FUNCTION std::int64_t edge_column(int thread_id) const {

@@ -81,6 +81,13 @@ inline constexpr bool has_weights = requires {
   requires S::has_weights;
 };
 
+/// Whether a source of values by column masks some of them. Such a source has is_masked(row,
+/// column), as those that know rows.
+template <class S>
+inline constexpr bool masks_columns = requires {
+  requires S::masks_columns;
+};
+
 /// Whether biases of a source pass through scratch memory in clusters, see StagedInputs. Such a
 /// source has what that class asks for.
 template <class S>

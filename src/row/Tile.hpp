@@ -19,6 +19,7 @@ class Tile : public TileSlots<Source_, items, width, threads, access, strides> {
 
  public:
   using Source = Source_;
+  using Slots::edge_column;
   using Slots::size;
   using typename Slots::Raw;
   using typename Slots::Row;
@@ -57,9 +58,16 @@ class Tile : public TileSlots<Source_, items, width, threads, access, strides> {
   KOKKOS_FORCEINLINE_FUNCTION void load_staged(const ArgumentsOf<Source>& arguments, const Row& row,
                                                std::int64_t first, int thread_id,
                                                const Staged& staged) {
-    const Source source(arguments);
     Raw chunk[items];
-    Slots::load_chunks(source, row, first, thread_id, chunk);
+    Slots::load_chunks(Source(arguments), row, first, thread_id, chunk);
+    take_staged(arguments, row, first, thread_id, chunk, staged);
+  }
+  /// The same for chunks that have been loaded before.
+  template <class Staged>
+  KOKKOS_FORCEINLINE_FUNCTION void take_staged(const ArgumentsOf<Source>& arguments, const Row& row,
+                                               std::int64_t first, int thread_id,
+                                               const Raw (&chunk)[items], const Staged& staged) {
+    const Source source(arguments);
     m_edge = staged.apply(source, row, columns(source, row, first, thread_id), thread_id,
                           Slots::edge_column(row, first, thread_id), chunk, m_value);
   }

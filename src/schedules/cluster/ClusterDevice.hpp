@@ -89,6 +89,8 @@ class ClusterDevice {
  private:
   static constexpr dim3 team{Shape::lanes, Shape::team_size, 1};
 
+  static constexpr bool can_keep_columns = requires { requires Kernel::can_keep_columns; };
+
   static ClusterLimits ask_device(const Kokkos::Cuda& exec) {
     const cudaDeviceProp& device = device_properties(exec);
     const auto kernel = run_in_clusters<Kernel>;
@@ -96,7 +98,7 @@ class ClusterDevice {
     if (device.major < 9 || !works(cudaFuncGetAttributes(&compiled, kernel)) ||
         compiled.ptxVersion < 90)
       return {};
-    const int scratch = scratch_per_cluster_team(device, Shape::min_teams);
+    const int scratch = scratch_per_cluster_team(device, Shape::min_teams, !can_keep_columns);
     if (!works(
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, scratch)) ||
         !works(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)))

@@ -6,10 +6,10 @@
 #include <op/FillMasked.hpp>
 #include <schedules/cluster/AsyncSegment.hpp>
 #include <schedules/cluster/ClusterMember.hpp>
+#include <schedules/cluster/ClusterMerge.hpp>
 #include <schedules/cluster/ClusterPlan.hpp>
-#include <schedules/cluster/StateExchange.hpp>
+#include <schedules/cluster/KeptColumns.hpp>
 #include <schedules/cluster/TileSegment.hpp>
-#include <team/TeamReduce.hpp>
 #include <type_traits>
 
 namespace KokkosSoftmax::Impl {
@@ -28,44 +28,40 @@ struct ClusterKernel {
                                    AsyncSegment<Exec, Op, Source, Shape>>;
   using Row = typename Share::Row;
   using State = typename Op::State;
-  using States = ScratchStates<Exec, State>;
-  using Exchange = StateExchange<State>;
   static constexpr int team_lanes = Shape::threads * Shape::lanes;
   static constexpr int min_teams = Shape::min_teams;  // per multiprocessor
-  static constexpr int max_teams = Exchange::max_teams;
   static constexpr double comfortable_part = Share::comfortable_part;
   static constexpr double roomy_part = Share::roomy_part;
   static constexpr int rows_per_team = 1;
+  /// Whether the teams can keep what rows share, see keep_columns(). Small tiles gain nothing. With
+  /// results of another type, the kernel would spill registers.
+  static constexpr bool can_keep_columns =
+      stages_biases<Source> && Shape::items * Shape::width > 16 && !output_is_wider<V>;
+  using Merge = ClusterMerge<Exec, State, Shape, can_keep_columns ? 2 : 1>;
+  static constexpr int max_teams = Merge::max_teams;
 
   ArgumentsOf<Source> arguments;
   int chunks_per_team;
+  bool keeps_columns = false;
 
   KOKKOS_FORCEINLINE_FUNCTION void operator()(const ClusterMember& member) const {
-    constexpr int lanes = Shape::lanes;
-    const int lane = lane_number<lanes>(member);
-    const int thread_id = member.team_rank() * lanes + lane;
-    const States of_threads(reinterpret_cast<State*>(member.scratch()), Shape::threads);
-    Exchange& exchange = *reinterpret_cast<Exchange*>(member.scratch() + place_of_exchange);
-    if (thread_id == 0) exchange.init();
-    member.arrive();
-    Row row(arguments, arguments.row_of_team(member));
-    const int chunks = chunks_of_team(member, row);
-    const std::int64_t begin = std::int64_t(member.rank_in_cluster()) * chunks;
-    if (begin + chunks < row.chunks) row.end = begin + chunks;
-    Share share(member.scratch() + place_of_share, chunks_per_team);
-    const State mine =
-        merge_over_lanes<lanes>(member, share.load(arguments, row, begin, thread_id));
-    const State team = merge_over_team<Shape::threads, lanes>(member, lane, of_threads, mine);
-    const State all = merge_over_cluster(member, lane, exchange, team);
-    share.store(arguments, row, begin, thread_id, all);
-    if constexpr (limits_rows<Source>)
-      fill_masked<Op>(arguments, row, all, member.rank_in_cluster() * team_lanes + thread_id,
-                      member.cluster_size() * team_lanes);
-    if (member.rank_in_cluster() == 0 && thread_id == 0)
-      finish_beside<Op>(arguments, arguments.row_of_team(member), all);
+    const int lane = lane_number<Shape::lanes>(member);
+    const int thread_id = member.team_rank() * Shape::lanes + lane;
+    const Merge teams(member, lane);
+    if constexpr (can_keep_columns)
+      if (keeps_columns)
+        return ColumnsKept(arguments, member, chunks_per_team, thread_id)
+            .work(teams, share(member));
+    work_on_row(member, teams, thread_id, arguments.row_of_team(member));
   }
 
+  /// Each cluster works on many rows, and its teams keep what the rows share in scratch memory, see
+  /// KeptColumns. The arguments must say that rows share their columns.
+  void keep_columns() { keeps_columns = true; }
+
   std::size_t scratch_bytes() const {
+    if constexpr (can_keep_columns)
+      if (keeps_columns) return place_of_share + ColumnsKept::scratch_bytes();
     if constexpr (has_row<Source>)
       return place_of_share + Share::scratch_bytes(arguments);
     else
@@ -82,15 +78,28 @@ struct ClusterKernel {
   }
 
  private:
+  using ColumnsKept = KeptColumns<Exec, Op, V, Shape>;
   static constexpr int chunk_bytes = Shape::width * static_cast<int>(sizeof(typename V::X));
-  /// The states of the threads stand at the beginning of the scratch memory.
-  static constexpr std::size_t alignment = 16;
-  static constexpr std::size_t in_whole(std::size_t bytes) {
-    return divide_up(bytes, alignment) * alignment;
+  static constexpr std::size_t place_of_share = Merge::scratch_bytes;
+
+  KOKKOS_FORCEINLINE_FUNCTION static char* share(const ClusterMember& member) {
+    return member.scratch() + place_of_share;
   }
-  static constexpr std::size_t place_of_exchange = in_whole(Shape::threads * sizeof(State));
-  static constexpr std::size_t place_of_share = place_of_exchange + in_whole(sizeof(Exchange));
-  static_assert(alignof(Exchange) <= alignment);
+
+  KOKKOS_FORCEINLINE_FUNCTION void work_on_row(const ClusterMember& member, const Merge& teams,
+                                               int thread_id, std::int64_t r) const {
+    Row row(arguments, r);
+    const int chunks = chunks_of_team(member, row);
+    const std::int64_t begin = std::int64_t(member.rank_in_cluster()) * chunks;
+    row.end_at(begin + chunks);
+    Share segment(share(member), chunks_per_team);
+    const State all = teams.merge(0, segment.load(arguments, row, begin, thread_id));
+    segment.store(arguments, row, begin, thread_id, all);
+    if constexpr (limits_rows<Source>)
+      fill_masked<Op>(arguments, row, all, member.rank_in_cluster() * team_lanes + thread_id,
+                      member.cluster_size() * team_lanes);
+    if (member.rank_in_cluster() == 0 && thread_id == 0) finish_beside<Op>(arguments, r, all);
+  }
 
   /// The number of chunks of a segment. Rows of different numbers of columns are divided anew,
   /// so that all teams of the cluster have work.
@@ -104,22 +113,6 @@ struct ClusterKernel {
     } else {
       return chunks_per_team;
     }
-  }
-
-  /// Returns the same state in all threads, because all add in the same order. A team can end
-  /// before the others, because it has received all that is sent to it.
-  KOKKOS_FORCEINLINE_FUNCTION static State merge_over_cluster(const ClusterMember& member, int lane,
-                                                              Exchange& exchange,
-                                                              const State& team) {
-    const int teams = member.cluster_size();
-    if (teams == 1) return team;
-    member.wait();  // the other teams may not have started before
-    if (member.team_rank() == 0 && lane == 0) exchange.expect(teams);
-    if (member.team_rank() == 0 && lane < teams) exchange.send(member, lane, team);
-    exchange.wait();
-    State part;
-    if (lane % max_teams < teams) part = exchange.of_team(lane % max_teams);
-    return merge_over_lanes<max_teams>(member, part);
   }
 };
 #endif

@@ -27,6 +27,8 @@ class ClusterMember {
   KOKKOS_FORCEINLINE_FUNCTION char* scratch() const { return m_memory; }
   KOKKOS_FORCEINLINE_FUNCTION int team_rank() const { return read<Register::team_rank>(); }
   KOKKOS_FORCEINLINE_FUNCTION int league_rank() const { return read<Register::cluster>(); }
+  /// The number of clusters of the launch.
+  KOKKOS_FORCEINLINE_FUNCTION int league_size() const { return read<Register::clusters>(); }
   KOKKOS_FORCEINLINE_FUNCTION int rank_in_cluster() const { return read<Register::rank>(); }
   KOKKOS_FORCEINLINE_FUNCTION int cluster_size() const { return read<Register::size>(); }
 
@@ -53,7 +55,7 @@ class ClusterMember {
   }
 
  private:
-  enum class Register { team_rank, cluster, rank, size };
+  enum class Register { team_rank, cluster, clusters, rank, size };
 
   char* m_memory;
   Scratch m_scratch;
@@ -64,6 +66,7 @@ class ClusterMember {
 #if defined(__CUDA_ARCH__)
     if constexpr (which == Register::team_rank) value = static_cast<int>(threadIdx.y);
     if constexpr (which == Register::cluster) asm("mov.u32 %0, %%clusterid.x;" : "=r"(value));
+    if constexpr (which == Register::clusters) asm("mov.u32 %0, %%nclusterid.x;" : "=r"(value));
     if constexpr (which == Register::rank) asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(value));
     if constexpr (which == Register::size) asm("mov.u32 %0, %%cluster_nctarank;" : "=r"(value));
 #endif

@@ -77,16 +77,17 @@ class StateExchange {
 #endif
   }
 
-  /// Waits until the states of all teams have arrived.
-  KOKKOS_FORCEINLINE_FUNCTION void wait() {
+  /// Waits until the states of all teams have arrived. `phase`: 0 for the first exchange of this
+  /// object, 1 for the second one, 0 for the third one, and so on.
+  KOKKOS_FORCEINLINE_FUNCTION void wait([[maybe_unused]] int phase = 0) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
     std::uint32_t are_there = 0;
     while (are_there == 0)
       asm volatile(
-          "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, "
-          "p; }"
+          "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2; selp.u32 %0, 1, "
+          "0, p; }"
           : "=r"(are_there)
-          : "r"(address(&m_arrived))
+          : "r"(address(&m_arrived)), "r"(phase)
           : "memory");
 #endif
   }

@@ -9,18 +9,23 @@
 
 namespace KokkosSoftmax::Impl {
 
+/// How a team reads what belongs to its tile besides x.
+template <class Source, class Tile>
+using InputsOfTile = std::conditional_t<stages_biases<Source>, StagedInputs<Source, Tile>,
+                                        InputsInRegisters<Source, Tile>>;
+
 /// A segment of a row, like AsyncSegment, for sources that read more than x. x is in registers, and
 /// biases pass through scratch memory.
-template <class Exec, class Op, class Source, class Shape>
+template <class Exec, class Op, class Source, class Shape,
+          class Inputs_ = InputsOfTile<Source, TeamTile<Source, Shape>>>
 class TileSegment {
  public:
+  using Inputs = Inputs_;
   using V = typename Source::Types;
   using T = typename V::Compute;
   using State = typename Op::State;
   using RowTile = TeamTile<Source, Shape>;
   using Row = typename RowTile::Row;
-  using Inputs = std::conditional_t<stages_biases<Source>, StagedInputs<Source, RowTile>,
-                                    InputsInRegisters<Source, RowTile>>;
   static_assert(Op::writes_entries, "nothing would have to be held");
 
   static constexpr double comfortable_part = 1;
@@ -29,16 +34,26 @@ class TileSegment {
   KOKKOS_FORCEINLINE_FUNCTION TileSegment(char* scratch, std::int64_t /*chunks*/)
       : m_inputs(scratch) {}
 
+  KOKKOS_FORCEINLINE_FUNCTION Inputs& inputs() { return m_inputs; }
+
   /// Reads the chunks from number `begin` to the end of the row. Returns this lane's state.
+  /// `then` is called when they have been read.
+  template <class Then>
   KOKKOS_FORCEINLINE_FUNCTION State load(const ArgumentsOf<Source>& arguments, const Row& row,
-                                         std::int64_t begin, int thread_id) {
+                                         std::int64_t begin, int thread_id, const Then& then) {
     m_inputs.load(m_tile, arguments, row, begin, thread_id);
+    then();
     return with_output<Op>(arguments.function, [&]<class Output>(std::type_identity<Output>) {
       OnlineSum<typename Output::Exp, State> sum;
       sum.template start<Output::keeps_exponentials>(m_tile);
       m_reference = sum.reference();
       return sum.state();
     });
+  }
+
+  KOKKOS_FORCEINLINE_FUNCTION State load(const ArgumentsOf<Source>& arguments, const Row& row,
+                                         std::int64_t begin, int thread_id) {
+    return load(arguments, row, begin, thread_id, [] {});
   }
 
   /// Writes the output of the same chunks. `all` is the state of the row.
